@@ -1,0 +1,76 @@
+import type { Term } from "../term-port.js";
+import type { LiveGrant } from "./live-grant.js";
+
+/**
+ * Who in this process may ask for a graph: one caller at a time, and none while a grant is out.
+ *
+ * Session locks are re-entrant, so two callers of one process would both be told yes. And two callers
+ * who ask at once must not be told about each other before it is known whether either was granted:
+ * the second waits for the first one's answer, never for its work.
+ */
+export interface GraphDesk<T extends Term> {
+  /** Waits while another caller's question is open, or the remains of one are being cleaned up. */
+  enter(graph: string, signal: AbortSignal): Promise<Turn<T> | { readonly heldBy: LiveGrant<T> }>;
+  /** Something was left half done for `graph`: nobody enters before `work` has ended. */
+  clean(graph: string, work: Promise<void>): void;
+  leave(grant: LiveGrant<T>): void;
+  grants(): readonly LiveGrant<T>[];
+  /** Resolves when no grant is out. */
+  settled(): Promise<void>;
+  /** Resolves when nothing is left half done. */
+  cleaned(): Promise<void>;
+}
+
+export interface Turn<T extends Term> {
+  /** The question is answered, with a grant or without. */
+  leave(grant: LiveGrant<T> | undefined): void;
+}
+
+export function graphDesk<T extends Term>(): GraphDesk<T> {
+  const open = new Map<string, Promise<void>>();
+  const cleaning = new Map<string, Promise<void>>();
+  const held = new Map<string, LiveGrant<T>>();
+  let whenEmpty: (() => void)[] = [];
+
+  return {
+    async enter(graph, signal) {
+      for (;;) {
+        const busy = open.get(graph) ?? cleaning.get(graph);
+        if (!busy) break;
+        await busy;
+        if (signal.aborted) throw signal.reason;
+      }
+      const grant = held.get(graph);
+      if (grant) return { heldBy: grant };
+      let answered = () => {};
+      open.set(graph, new Promise((resolve) => (answered = resolve)));
+      return {
+        leave(granted) {
+          open.delete(graph);
+          if (granted) held.set(graph, granted);
+          answered();
+        },
+      };
+    },
+    clean(graph, work) {
+      const before = cleaning.get(graph);
+      const done: Promise<void> = Promise.allSettled([before, work]).then(() => {
+        if (cleaning.get(graph) === done) cleaning.delete(graph);
+      });
+      cleaning.set(graph, done);
+    },
+    leave(grant) {
+      if (held.get(grant.term.graph) !== grant) return;
+      held.delete(grant.term.graph);
+      if (held.size > 0) return;
+      for (const resolve of whenEmpty) resolve();
+      whenEmpty = [];
+    },
+    grants: () => [...held.values()],
+    settled: () =>
+      held.size === 0 ? Promise.resolve() : new Promise((resolve) => whenEmpty.push(resolve)),
+    async cleaned() {
+      await Promise.all([...open.values(), ...cleaning.values()]);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+export { type Clock, systemClock } from "./clock.js";
+export type {
+  AcquireOptions,
+  CloseOptions,
+  Coordinator,
+  Finding,
+  GraphStatus,
+  Guarantees,
+} from "./coordinator.js";
+export { assertDurationMs, assertShorterMs } from "./durations.js";
+export { type CoordinatorOptions, coordinatorOver } from "./engine/coordinator-over.js";
+export {
+  AcquireAbortedError,
+  BackendError,
+  type BackendErrorCode,
+  CoordinatorClosedError,
+  GrantLostError,
+  InvalidNameError,
+  InvalidOptionError,
+  isBackendError,
+  isGrantLost,
+  isSoleWriterError,
+  type LossReason,
+  SoleWriterError,
+  type SoleWriterErrorCode,
+} from "./errors.js";
+export { type CoordinatorEvent, type Observer, publish } from "./events.js";
+export { nextFence } from "./fence.js";
+export type { Ending, Grant, Holder, Refusal, Unit } from "./grant.js";
+export { newHolder } from "./holder.js";
+export { assertGraphName, maxGraphNameLength } from "./name.js";
+export type { Outcome, RunFacts } from "./outcome.js";
+export { describeHolder, refuse } from "./refusal.js";
+export type { Renewal, TakeAnswer, TakeRequest, Term, TermLife, TermPort } from "./term-port.js";
+export { type TickOptions, tick } from "./tick.js";
+export { type TrustWindow, trustWindow } from "./trust-window.js";
+export { type WindowIdentity, windowHasRun, windowIdentity } from "./window.js";

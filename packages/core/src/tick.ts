@@ -1,0 +1,72 @@
+import type { AcquireOptions, Coordinator } from "./coordinator.js";
+import { isGrantLost } from "./errors.js";
+import type { Ending, Grant } from "./grant.js";
+import type { Outcome } from "./outcome.js";
+
+/** `signal` gives up an acquire under way; once the work runs, it turns what the work throws into `handed-back`. */
+export type TickOptions = AcquireOptions;
+
+/**
+ * Acquire, work, settle: one attempt to run a graph.
+ *
+ * The grant is released only after `work` has settled. Work that returns is `done`, work that throws is
+ * `failed`; work may settle the grant itself, and then the outcome says what it said.
+ * @throws {BackendError} and everything else that `acquire` throws. Errors of the work are outcomes.
+ */
+export async function tick<T>(
+  coordinator: Coordinator,
+  graph: string,
+  work: (grant: Grant) => Promise<T>,
+  options: TickOptions = {},
+): Promise<Outcome<T>> {
+  const answer = await coordinator.acquire(graph, options);
+  if (!answer.granted) return { status: "skipped", graph, refusal: answer };
+  const startedAt = performance.now();
+  const facts = () => ({ graph, fence: answer.fence, heldMs: performance.now() - startedAt });
+
+  const worked = await attempt(() => work(answer));
+  const settled = await attempt(() => answer.settle(endingFor(worked, options.signal)));
+
+  if (!settled.ok) {
+    const { error } = settled;
+    if (isGrantLost(error)) {
+      const threw = !worked.ok && worked.error !== error;
+      return { status: "lost", error, ...(threw && { workError: worked.error }), ...facts() };
+    }
+    if (!worked.ok)
+      return {
+        status: "failed",
+        error: worked.error,
+        during: "work",
+        settleError: error,
+        ...facts(),
+      };
+    return { status: "failed", error, during: "settle", ...facts() };
+  }
+  const ending = answer.ending;
+  if (ending?.kind === "handed-back")
+    return { status: "handed-back", reason: ending.reason, ...facts() };
+  if (ending?.kind === "waiting") return { status: "waiting", on: ending.on, ...facts() };
+  if (ending?.kind === "failed")
+    return { status: "failed", error: ending.error, during: "work", ...facts() };
+  if (!worked.ok) return { status: "failed", error: worked.error, during: "work", ...facts() };
+  return { status: "ran", value: worked.value, ...facts() };
+}
+
+type Attempt<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: unknown };
+
+async function attempt<T>(action: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { ok: true, value: await action() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+function endingFor(worked: Attempt<unknown>, signal: AbortSignal | undefined): Ending {
+  if (worked.ok) return { kind: "done" };
+  if (signal?.aborted) return { kind: "handed-back", reason: "stopped by its caller" };
+  return { kind: "failed", error: worked.error };
+}
