@@ -12,7 +12,7 @@ export interface Clock {
 
 /** Longest delay that Node's timers keep; a longer one fires at once. */
 const longestTimerMs = 2 ** 31 - 1;
-/** `uptime()` is rounded to 10 ms and read a moment after; a gap above this is a machine that slept. */
+/** `uptime()` is rounded, to 10 ms on Linux; a gap above this is a machine that slept. */
 const sleepThresholdMs = 500;
 
 /**
@@ -21,16 +21,19 @@ const sleepThresholdMs = 500;
  * Node's monotonic clock stands still while the machine sleeps, and a lease does not. The kernel's
  * uptime goes on, and unlike `Date.now()` nobody can set it, so the difference between the two is
  * time slept: see clock_gettime(2), CLOCK_MONOTONIC and CLOCK_BOOTTIME.
+ *
+ * The uptime is always read first: a process that is suspended between the two readings then sees too
+ * little time slept, and finds out at the next reading, instead of counting the suspension twice.
  */
 export function systemClock(): Clock {
-  const monotonicStart = performance.now();
   const uptimeStart = uptime();
+  const monotonicStart = performance.now();
   let sleptMs = 0;
 
   function now(): number {
+    const upMs = (uptime() - uptimeStart) * 1000;
     const monotonic = performance.now();
-    const awakeMs = monotonic - monotonicStart + sleptMs;
-    const missingMs = (uptime() - uptimeStart) * 1000 - awakeMs;
+    const missingMs = upMs - (monotonic - monotonicStart + sleptMs);
     if (missingMs > sleepThresholdMs) sleptMs += missingMs;
     return monotonic + sleptMs;
   }

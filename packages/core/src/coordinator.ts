@@ -29,7 +29,8 @@ export interface Coordinator extends AsyncDisposable {
   preflight(): Promise<readonly Finding[]>;
   /**
    * Asks running work to stop (`grant.draining`), waits for it to settle, then lets go of every
-   * connection and timer. Grants not settled within `graceMs` are lost. Safe to call twice.
+   * connection and timer. Grants not settled within `graceMs` are lost. Safe to call twice; a later
+   * call may shorten the grace, and never lengthens it.
    */
   close(options?: CloseOptions): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { InvalidOptionError } from "./errors.js";
+import { shown } from "./words.js";
 
 /** One year: longer is a mistake of unit. */
 const longestMs = 366 * 24 * 60 * 60 * 1000;
@@ -19,13 +20,12 @@ export function assertDurationMs(
     value <= longestMs
   )
     return;
-  const given = typeof value === "string" ? JSON.stringify(value) : String(value);
   const hint =
     typeof value === "number" && value > 0 && value < leastMs
       ? " Durations are in milliseconds: 30 seconds are 30_000."
       : "";
   throw new InvalidOptionError(
-    `${option} must be a whole number of milliseconds from ${leastMs} to ${longestMs} (one year), not ${given}.${hint}`,
+    `${option} must be a whole number of milliseconds from ${leastMs} to ${longestMs} (one year), not ${shown(value)}.${hint}`,
   );
 }
 

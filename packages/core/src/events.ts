@@ -1,6 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import type { GrantLostError } from "./errors.js";
 import type { Ending, Holder, Refusal } from "./grant.js";
+import { said } from "./words.js";
 
 interface EventOf<Type extends string> {
   readonly type: Type;
@@ -30,23 +31,28 @@ export type CoordinatorEvent =
       readonly error: unknown;
     });
 
-/** Called with every event of one coordinator. What it throws is reported as a process warning. */
+/** Called with every event of one coordinator. What it throws or rejects with becomes a process warning. */
 export type Observer = (event: CoordinatorEvent) => void;
 
 /**
  * Publishes an event to the observer and on `node:diagnostics_channel`, as `sole-writer:<type>`.
- * Neither can disturb the coordinator.
+ * Neither can disturb the coordinator. What a channel's subscriber throws, Node itself raises as an
+ * uncaught exception, as on every channel.
  */
 export function publish(observer: Observer | undefined, event: CoordinatorEvent): void {
   const published = channel(`sole-writer:${event.type}`);
   if (published.hasSubscribers) published.publish(event);
   if (!observer) return;
-  try {
-    observer(event);
-  } catch (error) {
+  const warn = (error: unknown) =>
     process.emitWarning(
-      `An observer of "${event.graph}" threw on "${event.type}": ${error instanceof Error ? error.message : String(error)}`,
+      `An observer of "${event.graph}" threw on "${event.type}": ${said(error)}.`,
       { type: "SoleWriterWarning", code: "SOLE_WRITER_OBSERVER" },
     );
+  try {
+    // An async function passes for an observer, and its rejection would end the process.
+    const returned: unknown = observer(event);
+    if (returned instanceof Promise) returned.catch(warn);
+  } catch (error) {
+    warn(error);
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { InvalidOptionError } from "./errors.js";
 import type { Holder } from "./grant.js";
+import { shown } from "./words.js";
 
 const maxLabelLength = 100;
 
@@ -18,7 +19,7 @@ export function newHolder(label: string = `${hostname()}:${process.pid}`): Holde
     /\p{Cc}/u.test(label)
   )
     throw new InvalidOptionError(
-      `label must be 1 to ${maxLabelLength} characters without control characters, not ${JSON.stringify(label)?.slice(0, 120)}.`,
+      `label must be 1 to ${maxLabelLength} characters without control characters, not ${shown(label)}.`,
     );
   return { id: randomUUID(), label };
 }

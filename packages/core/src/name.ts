@@ -1,4 +1,5 @@
 import { InvalidNameError } from "./errors.js";
+import { shown } from "./words.js";
 
 /** Longest graph name, in characters (code points). */
 export const maxGraphNameLength = 200;
@@ -15,7 +16,7 @@ export function assertGraphName(graph: unknown): asserts graph is string {
 }
 
 function whatIsWrong(graph: unknown): string | undefined {
-  if (typeof graph !== "string") return `is a ${typeof graph}; pass a string`;
+  if (typeof graph !== "string") return "is not a string; pass a string";
   if (graph === "") return "is empty; give the graph a name";
   if (!graph.isWellFormed()) return "has an unpaired surrogate, which no backend can store";
   if (graph.length > 2 * maxGraphNameLength || [...graph].length > maxGraphNameLength)
@@ -25,10 +26,4 @@ function whatIsWrong(graph: unknown): string | undefined {
   if (graph !== graph.normalize("NFC"))
     return 'is not in Unicode NFC; pass name.normalize("NFC") so that every replica spells it alike';
   return undefined;
-}
-
-function shown(graph: unknown): string {
-  if (typeof graph !== "string") return String(graph);
-  const text = JSON.stringify(graph.slice(0, 60));
-  return graph.length > 60 ? `${text}… (${graph.length} code units)` : text;
 }

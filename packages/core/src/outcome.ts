@@ -29,5 +29,10 @@ export type Outcome<T> =
       readonly error: GrantLostError;
       readonly workError?: unknown;
     } & RunFacts)
-  | ({ readonly status: "handed-back"; readonly reason: string } & RunFacts)
+  /** Stopped on request. `workError` is what the work threw when it was told to stop. */
+  | ({
+      readonly status: "handed-back";
+      readonly reason: string;
+      readonly workError?: unknown;
+    } & RunFacts)
   | ({ readonly status: "waiting"; readonly on: unknown } & RunFacts);

@@ -30,7 +30,8 @@ export interface Term {
 export interface TermLife {
   /**
    * `lease`: the backend ends it at a deadline whatever the holder does, so an over-long stall is a loss.
-   * `session`: it lives as long as the session that carries it; after a stall the backend is asked.
+   * `session`: it lives as long as the session that carries it. A silent backend is a loss when the
+   * window is over; after a stall of this process the backend is asked once more, for `renewTimeoutMs`.
    */
   readonly kind: "lease" | "session";
   readonly ttlMs: number;
@@ -44,7 +45,11 @@ export interface TakeRequest {
   readonly graph: string;
   readonly window?: WindowIdentity;
   readonly minIntervalMs?: number;
-  /** Aborts when nobody waits for the answer any more: stop, and leave nothing behind. */
+  /**
+   * Aborts when nobody waits for the answer any more: stop, and leave nothing behind. The take must
+   * end soon after, well or badly: until then this process asks for the graph no more, because it
+   * could meet its own half-finished take as a rival.
+   */
   readonly signal: AbortSignal;
   /** Longest time in ms that the caller waits. */
   readonly timeoutMs: number;
@@ -86,10 +91,13 @@ export interface TermPort<T extends Term = Term> {
     window: WindowIdentity | undefined,
     signal: AbortSignal,
   ): Promise<"settled" | "gone">;
-  /** Lets go of a term that was lost or given up, without waiting and without throwing. */
+  /**
+   * Lets go of a term that was lost, or whose settling failed, without waiting and without throwing.
+   * Called once for a term. After a grace period that ran out its work may still be running.
+   */
   abandon(term: T): void;
   read(graph: string | undefined, signal: AbortSignal): Promise<readonly GraphStatus[]>;
   prove(): Promise<readonly Finding[]>;
-  /** Lets go of everything this port opened. Bounded; does not throw. */
+  /** Lets go of everything this port opened. It may be cut off after `releaseTimeoutMs`; does not throw. */
   close(): Promise<void>;
 }

@@ -3,7 +3,10 @@ import { isGrantLost } from "./errors.js";
 import type { Ending, Grant } from "./grant.js";
 import type { Outcome } from "./outcome.js";
 
-/** `signal` gives up an acquire under way; once the work runs, it turns what the work throws into `handed-back`. */
+/**
+ * `signal` gives up an acquire under way. Once the work runs, what it throws after `signal` aborted, or
+ * after the coordinator began to close, is a hand-back and no failure.
+ */
 export type TickOptions = AcquireOptions;
 
 /**
@@ -25,7 +28,7 @@ export async function tick<T>(
   const facts = () => ({ graph, fence: answer.fence, heldMs: performance.now() - startedAt });
 
   const worked = await attempt(() => work(answer));
-  const settled = await attempt(() => answer.settle(endingFor(worked, options.signal)));
+  const settled = await attempt(() => answer.settle(endingFor(worked, answer, options.signal)));
 
   if (!settled.ok) {
     const { error } = settled;
@@ -44,8 +47,10 @@ export async function tick<T>(
     return { status: "failed", error, during: "settle", ...facts() };
   }
   const ending = answer.ending;
-  if (ending?.kind === "handed-back")
-    return { status: "handed-back", reason: ending.reason, ...facts() };
+  if (ending?.kind === "handed-back") {
+    const workError = !worked.ok && { workError: worked.error };
+    return { status: "handed-back", reason: ending.reason, ...workError, ...facts() };
+  }
   if (ending?.kind === "waiting") return { status: "waiting", on: ending.on, ...facts() };
   if (ending?.kind === "failed")
     return { status: "failed", error: ending.error, during: "work", ...facts() };
@@ -65,8 +70,14 @@ async function attempt<T>(action: () => Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-function endingFor(worked: Attempt<unknown>, signal: AbortSignal | undefined): Ending {
+function endingFor(
+  worked: Attempt<unknown>,
+  grant: Grant,
+  signal: AbortSignal | undefined,
+): Ending {
   if (worked.ok) return { kind: "done" };
   if (signal?.aborted) return { kind: "handed-back", reason: "stopped by its caller" };
+  if (grant.draining.aborted)
+    return { kind: "handed-back", reason: "stopped because its coordinator is closing" };
   return { kind: "failed", error: worked.error };
 }

@@ -1,4 +1,5 @@
 import { InvalidOptionError } from "./errors.js";
+import { shown } from "./words.js";
 
 /** A window in the form that backends store and compare. */
 export interface WindowIdentity {
@@ -23,11 +24,11 @@ export function windowIdentity(window: Date | string): WindowIdentity {
     hasOddCharacters(window)
   )
     throw new InvalidOptionError(
-      `window must be a Date or a string of 1 to ${maxLength} characters without control characters, not ${JSON.stringify(window)?.slice(0, 80)}.`,
+      `window must be a Date or a string of 1 to ${maxLength} characters without control characters, not ${shown(window)}.`,
     );
-  return iso.test(window)
-    ? timed(new Date(window), `window "${window}" is not a real time`)
-    : { id: window };
+  if (!iso.test(window)) return { id: window };
+  const at = isRealDay(window) ? new Date(window) : new Date(Number.NaN);
+  return timed(at, `window "${window}" is not a real time`);
 }
 
 /** True when `asked` is the last done window, or a time that is not after it. */
@@ -35,6 +36,13 @@ export function windowHasRun(asked: WindowIdentity, last: WindowIdentity | undef
   if (!last) return false;
   if (asked.id === last.id) return true;
   return asked.at !== undefined && last.at !== undefined && asked.at <= last.at;
+}
+
+/** `new Date` takes February 30 for March 2, and two windows would become one. */
+function isRealDay(time: string): boolean {
+  const day = time.slice(0, 10);
+  const read = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(read.getTime()) && read.toISOString().startsWith(day);
 }
 
 function timed(at: Date, complaint: string): WindowIdentity {

@@ -1,22 +1,16 @@
 import { type Clock, systemClock } from "../clock.js";
-import type { AcquireOptions, CloseOptions, Coordinator } from "../coordinator.js";
+import type { CloseOptions, Coordinator } from "../coordinator.js";
 import { assertDurationMs } from "../durations.js";
-import {
-  AcquireAbortedError,
-  BackendError,
-  CoordinatorClosedError,
-  isSoleWriterError,
-  type SoleWriterError,
-} from "../errors.js";
-import { type CoordinatorEvent, type Observer, publish } from "../events.js";
-import type { Grant, Holder, Refusal } from "../grant.js";
+import { CoordinatorClosedError, isSoleWriterError } from "../errors.js";
+import { type Observer, publish } from "../events.js";
+import type { Holder } from "../grant.js";
 import { assertGraphName } from "../name.js";
-import { refuse } from "../refusal.js";
-import type { TakeAnswer, TakeRequest, Term, TermPort } from "../term-port.js";
-import { windowIdentity } from "../window.js";
-import { type GraphDesk, graphDesk } from "./graph-desk.js";
-import { LimitReached, limited } from "./limited.js";
-import { type GrantHome, type LiveGrant, liveGrant } from "./live-grant.js";
+import type { Term, TermPort } from "../term-port.js";
+import { acquireAt } from "./acquire.js";
+import { backendFailure } from "./faults.js";
+import { graphDesk } from "./graph-desk.js";
+import { limited } from "./limited.js";
+import type { GrantHome } from "./live-grant.js";
 import { renewalLoop } from "./renewal-loop.js";
 
 export interface CoordinatorOptions {
@@ -42,234 +36,62 @@ export function coordinatorOver<T extends Term>(
   options: CoordinatorOptions,
 ): Coordinator {
   const { holder, onEvent, clock = systemClock() } = options;
-  const defaultTimeoutMs = options.acquireTimeoutMs ?? defaultAcquireTimeoutMs;
-  assertDurationMs("acquireTimeoutMs", defaultTimeoutMs);
-  const releaseTimeoutMs = options.releaseTimeoutMs ?? defaultTimeoutMs;
+  const acquireTimeoutMs = options.acquireTimeoutMs ?? defaultAcquireTimeoutMs;
+  assertDurationMs("acquireTimeoutMs", acquireTimeoutMs);
+  const releaseTimeoutMs = options.releaseTimeoutMs ?? acquireTimeoutMs;
   assertDurationMs("releaseTimeoutMs", releaseTimeoutMs);
 
   const where = `${port.strategy} on ${port.backend}`;
-  const desk: GraphDesk<T> = graphDesk();
+  const desk = graphDesk<T>();
   const closing = new AbortController();
+  const hurry = new AbortController();
   const loop = renewalLoop(port, clock, () => desk.grants().filter((grant) => grant.isHeld));
   let closed: Promise<void> | undefined;
-
-  const about = (graph: string) => ({
-    strategy: port.strategy,
-    backend: port.backend,
-    graph,
-    holder,
-  });
-  const announce = (event: CoordinatorEvent) => publish(onEvent, event);
 
   const home: GrantHome<T> = {
     port,
     clock,
     holder,
     releaseTimeoutMs,
-    publish: announce,
-    renewalRound: () => loop.round(),
+    publish: (event) => publish(onEvent, event),
+    renewalRound: loop.round,
     over(grant) {
       desk.leave(grant);
-      loop.rest();
+      if (desk.isIdle) loop.rest();
     },
   };
 
-  async function acquire(graph: string, asked: AcquireOptions = {}): Promise<Grant | Refusal> {
-    assertGraphName(graph);
-    const window = asked.window === undefined ? undefined : windowIdentity(asked.window);
-    const timeoutMs = asked.acquireTimeoutMs ?? defaultTimeoutMs;
-    assertDurationMs("acquireTimeoutMs", timeoutMs);
-    if (asked.minIntervalMs !== undefined) assertDurationMs("minIntervalMs", asked.minIntervalMs);
-    const startedAt = clock.now();
-    const tookMs = () => clock.now() - startedAt;
-
-    try {
-      if (closing.signal.aborted) throw closedError(graph);
-      if (asked.signal?.aborted) throw abortedError(graph, asked.signal);
-      const limits = { timeoutMs, signals: [asked.signal, closing.signal] };
-      const turn = await limited(clock, limits, (signal) => desk.enter(graph, signal), leaveLate);
-      if ("heldBy" in turn) return refused(refuseOwn(turn.heldBy), tookMs());
-      const leftMs = Math.max(timeoutMs - tookMs(), 1);
-      let live: LiveGrant<T> | undefined;
-      try {
-        const answer = await take({ ...asked, timeoutMs: leftMs }, graph, window);
-        if (!answer.taken) {
-          const { taken: _, ...facts } = answer;
-          const id = window?.id;
-          return refused(
-            refuse({ graph, ...facts, ...(id !== undefined && { window: id }) }),
-            tookMs(),
-          );
-        }
-        live = answer.live;
-      } finally {
-        turn.leave(live);
-      }
-      loop.wake();
-      announce({ ...about(graph), type: "granted", fence: live.term.fence, tookMs: tookMs() });
-      return live.grant;
-    } catch (cause) {
-      const error = acquireFailure(cause, graph, timeoutMs, asked.signal);
-      announce({ ...about(graph), type: "acquire-failed", error, tookMs: tookMs() });
-      throw error;
-    }
-  }
-
-  type Taken =
-    | Exclude<TakeAnswer<T>, { taken: true }>
-    | { readonly taken: true; readonly live: LiveGrant<T> };
-
-  async function take(
-    asked: AcquireOptions & { readonly timeoutMs: number },
-    graph: string,
-    window: TakeRequest["window"],
-  ): Promise<Taken> {
-    const { timeoutMs, minIntervalMs } = asked;
-    let sentAt = clock.now();
-    let live: LiveGrant<T> | undefined;
-    let endedEarly: { readonly cause: unknown } | undefined;
-    const answer = await limited(
-      clock,
-      { timeoutMs, signals: [asked.signal, closing.signal] },
-      (signal) =>
-        port.take({
-          graph,
-          ...(window && { window }),
-          ...(minIntervalMs !== undefined && { minIntervalMs }),
-          signal,
-          timeoutMs,
-          sending() {
-            sentAt = clock.now();
-          },
-          ended(cause) {
-            if (!live) endedEarly = { cause };
-            else if (live.isHeld) live.lose("session-ended", cause);
-          },
-        }),
-      (straggler) => desk.clean(graph, handBackLate(straggler)),
-    );
-    if (!answer.taken) return answer;
-    live = liveGrant(home, answer.term, sentAt, window);
-    if (endedEarly) live.lose("session-ended", endedEarly.cause);
-    try {
-      live.grant.assertHeld();
-    } catch (cause) {
-      desk.clean(
-        graph,
-        live.grant
-          .settle({ kind: "handed-back", reason: "answered too late" })
-          .catch(() => undefined),
-      );
-      throw new BackendError(
-        "BACKEND_TIMEOUT",
-        `Could not hold "${graph}" (${where}): the answer came when the grant was already over. Nothing was run; ask again.`,
-        { cause },
-      );
-    }
-    return { taken: true, live };
-  }
-
-  /** The caller has gone; what arrives now is released before anybody may ask for the graph again. */
-  async function handBackLate(straggler: Promise<TakeAnswer<T>>): Promise<void> {
-    const answer = await straggler.catch(() => undefined);
-    if (!answer?.taken) return;
-    const ending = { kind: "handed-back", reason: "nobody waited for the grant any more" } as const;
-    try {
-      await limited(clock, { timeoutMs: releaseTimeoutMs }, (signal) =>
-        port.settle(answer.term, ending, undefined, signal),
-      );
-    } catch {
-      port.abandon(answer.term);
-    }
-  }
-
-  function refused(refusal: Refusal, tookMs: number): Refusal {
-    announce({ ...about(refusal.graph), type: "refused", refusal, tookMs });
-    return refusal;
-  }
-
-  function refuseOwn(own: LiveGrant<T>): Refusal {
-    const { graph, holder: self } = own.grant;
-    if (own.isLost)
-      return refuse(
-        { graph, reason: "held" },
-        `"${graph}" was lost by this process, and its earlier run has not settled yet; who holds it now cannot be known.`,
-      );
-    return refuse(
-      { graph, reason: "held", holder: self },
-      `"${graph}" is held by this process (${self.label}, fence ${own.term.fence}).`,
-    );
-  }
-
-  function closedError(graph: string): CoordinatorClosedError {
-    return new CoordinatorClosedError(
-      `Cannot acquire "${graph}": this coordinator (${where}, ${holder.label}) is closed.`,
-    );
-  }
-
-  function abortedError(graph: string, signal: AbortSignal | undefined): AcquireAbortedError {
-    return new AcquireAbortedError(
-      `The acquire of "${graph}" (${where}) was given up by its caller; nothing was left behind.`,
-      {
-        cause: signal?.reason,
-      },
-    );
-  }
-
-  function acquireFailure(
-    cause: unknown,
-    graph: string,
-    timeoutMs: number,
-    signal?: AbortSignal,
-  ): SoleWriterError {
-    if (isSoleWriterError(cause)) return cause;
-    if (cause instanceof LimitReached && cause.why === "aborted")
-      return closing.signal.aborted ? closedError(graph) : abortedError(graph, signal);
-    if (cause instanceof LimitReached)
-      return new BackendError(
-        "BACKEND_TIMEOUT",
-        `Could not ask for "${graph}" (${where}): no answer within acquireTimeoutMs ${timeoutMs}. Nothing was run. Look whether ${port.backend} is up and reachable.`,
-      );
-    return new BackendError(
-      "BACKEND_FAULT",
-      `Could not ask for "${graph}" (${where}): ${cause instanceof Error ? cause.message : String(cause)}. Nothing was run.`,
-      { cause },
-    );
-  }
-
-  async function inspect(graph?: string) {
-    if (graph !== undefined) assertGraphName(graph);
+  /** `action` in words for the message: `read who holds what`. */
+  async function askOpen<R>(action: string, question: () => Promise<R>): Promise<R> {
     if (closing.signal.aborted)
       throw new CoordinatorClosedError(
-        `Cannot inspect: this coordinator (${where}, ${holder.label}) is closed.`,
+        `Cannot ${action}: this coordinator (${where}, ${holder.label}) is closed.`,
       );
     try {
-      return await limited(clock, { timeoutMs: defaultTimeoutMs }, (signal) =>
-        port.read(graph, signal),
-      );
+      return await question();
     } catch (cause) {
       if (isSoleWriterError(cause)) throw cause;
-      throw new BackendError(
-        cause instanceof LimitReached ? "BACKEND_TIMEOUT" : "BACKEND_FAULT",
-        `Could not read who holds what (${where}): ${cause instanceof Error ? cause.message : String(cause)}.`,
-        { cause },
-      );
+      throw backendFailure(cause, {
+        what: `Could not ${action} (${where})`,
+        limit: `acquireTimeoutMs ${acquireTimeoutMs}`,
+        advice: `Look whether ${port.backend} is up and reachable.`,
+      });
     }
   }
 
   async function shutDown(graceMs: number): Promise<void> {
     closing.abort();
     for (const grant of desk.grants()) grant.drain();
-    await limited(clock, { timeoutMs: graceMs }, () => desk.settled()).catch(() => undefined);
-    for (const grant of desk.grants()) {
-      grant.lose("closed");
-      port.abandon(grant.term);
-    }
-    await limited(clock, { timeoutMs: releaseTimeoutMs }, () => desk.cleaned()).catch(
-      () => undefined,
-    );
+    await atMost(graceMs, () => desk.settled(), hurry.signal);
+    for (const grant of desk.grants()) grant.cutOff();
+    await atMost(releaseTimeoutMs, () => desk.cleaned());
     loop.stop();
-    await port.close();
+    await atMost(releaseTimeoutMs, () => port.close());
+  }
+
+  /** Whatever is still not done then ends without us. */
+  async function atMost(timeoutMs: number, wait: () => Promise<void>, cut?: AbortSignal) {
+    await limited(clock, { timeoutMs, signals: [cut] }, wait).catch(() => undefined);
   }
 
   const coordinator: Coordinator = {
@@ -277,23 +99,30 @@ export function coordinatorOver<T extends Term>(
     backend: port.backend,
     guarantees: port.guarantees,
     holder,
-    acquire,
-    inspect,
-    preflight: () => port.prove(),
-    close({ graceMs = defaultGraceMs }: CloseOptions = {}) {
-      assertDurationMs("graceMs", graceMs, 0);
-      closed ??= shutDown(graceMs);
+    acquire: acquireAt({
+      home,
+      desk,
+      closing: closing.signal,
+      acquireTimeoutMs,
+      granted: loop.wake,
+    }),
+    async inspect(graph) {
+      if (graph !== undefined) assertGraphName(graph);
+      return askOpen("read who holds what", () =>
+        limited(clock, { timeoutMs: acquireTimeoutMs }, (signal) => port.read(graph, signal)),
+      );
+    },
+    preflight: () => askOpen("prove exclusion", () => port.prove()),
+    close({ graceMs }: CloseOptions = {}) {
+      if (graceMs !== undefined) assertDurationMs("graceMs", graceMs, 0);
+      if (closed && graceMs !== undefined) {
+        const cancel = clock.after(graceMs, () => hurry.abort());
+        void closed.then(cancel);
+      }
+      closed ??= shutDown(graceMs ?? defaultGraceMs);
       return closed;
     },
     [Symbol.asyncDispose]: () => coordinator.close(),
   };
   return coordinator;
-}
-
-/** A turn that was given after its caller had gone is given back. */
-function leaveLate<T extends Term>(straggler: ReturnType<GraphDesk<T>["enter"]>): void {
-  straggler.then(
-    (turn) => "leave" in turn && turn.leave(undefined),
-    () => undefined,
-  );
 }

@@ -15,9 +15,11 @@ export interface GraphDesk<T extends Term> {
   clean(graph: string, work: Promise<void>): void;
   leave(grant: LiveGrant<T>): void;
   grants(): readonly LiveGrant<T>[];
+  /** True when no grant is out. */
+  readonly isIdle: boolean;
   /** Resolves when no grant is out. */
   settled(): Promise<void>;
-  /** Resolves when nothing is left half done. */
+  /** Resolves when nothing is left half done: no question, no cleaning, no release. */
   cleaned(): Promise<void>;
 }
 
@@ -67,10 +69,18 @@ export function graphDesk<T extends Term>(): GraphDesk<T> {
       whenEmpty = [];
     },
     grants: () => [...held.values()],
+    get isIdle() {
+      return held.size === 0;
+    },
     settled: () =>
       held.size === 0 ? Promise.resolve() : new Promise((resolve) => whenEmpty.push(resolve)),
     async cleaned() {
-      await Promise.all([...open.values(), ...cleaning.values()]);
+      for (;;) {
+        const releases = [...held.values()].map((grant) => grant.released);
+        const halfDone = [...open.values(), ...cleaning.values(), ...releases.filter(Boolean)];
+        if (halfDone.length === 0) return;
+        await Promise.all(halfDone);
+      }
     },
   };
 }

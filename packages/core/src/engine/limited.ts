@@ -1,10 +1,11 @@
 import type { Clock } from "../clock.js";
+import { onAbort } from "./on-abort.js";
 
 /** The wait ended before the operation did. */
 export class LimitReached extends Error {
   readonly why: "timeout" | "aborted";
   constructor(why: "timeout" | "aborted") {
-    super(why);
+    super(why === "timeout" ? "no answer in time" : "given up");
     this.why = why;
   }
 }
@@ -31,15 +32,14 @@ export function limited<T>(
     const signals = (limits.signals ?? []).filter((signal) => signal !== undefined);
     const running = operation(abort.signal);
     const stopTimer = clock.after(limits.timeoutMs, () => giveUp("timeout"));
-    const onAbort = () => giveUp("aborted");
-    for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
+    const stopListening = signals.map((signal) => onAbort(signal, () => giveUp("aborted")));
 
     let open = true;
     function end(): boolean {
       if (!open) return false;
       open = false;
       stopTimer();
-      for (const signal of signals) signal.removeEventListener("abort", onAbort);
+      for (const stop of stopListening) stop();
       return true;
     }
     function giveUp(why: "timeout" | "aborted"): void {

@@ -1,11 +1,14 @@
 import type { Clock } from "../clock.js";
-import { BackendError, GrantLostError, isBackendError, type LossReason } from "../errors.js";
+import { GrantLostError, type LossReason } from "../errors.js";
 import type { CoordinatorEvent } from "../events.js";
 import type { Ending, Grant, Holder } from "../grant.js";
-import type { Renewal, Term, TermPort } from "../term-port.js";
+import type { Renewal, Term, TermLife, TermPort } from "../term-port.js";
 import { trustWindow } from "../trust-window.js";
 import type { WindowIdentity } from "../window.js";
-import { LimitReached, limited } from "./limited.js";
+import { askAlive } from "./ask-alive.js";
+import { describeLoss } from "./describe-loss.js";
+import { backendFailure } from "./faults.js";
+import { limited } from "./limited.js";
 
 /** What a grant needs to know of the coordinator that gave it. */
 export interface GrantHome<T extends Term> {
@@ -14,8 +17,8 @@ export interface GrantHome<T extends Term> {
   readonly holder: Holder;
   readonly releaseTimeoutMs: number;
   publish(event: CoordinatorEvent): void;
-  /** Asks the backend about every live term, or joins the round under way. */
-  renewalRound(): Promise<void>;
+  /** Asks the backend about every live term, in a request sent at `sentSince` or later. */
+  renewalRound(sentSince: number): Promise<void>;
   /** The grant is settled, and whatever was held is let go. */
   over(grant: LiveGrant<T>): void;
 }
@@ -28,10 +31,20 @@ export interface LiveGrant<T extends Term> {
   readonly isLost: boolean;
   /** True until it is settled or lost: worth a renewal. */
   readonly isHeld: boolean;
-  /** Takes the answer to a renewal whose request was sent at `sentAt`. */
-  renewed(renewal: Renewal, sentAt: number): void;
-  lose(reason: LossReason, cause?: unknown): GrantLostError;
+  /** The release under way or done; never rejects. Undefined until `settle` is called. */
+  readonly released: Promise<void> | undefined;
+  /** Takes the answer to a renewal. */
+  renewed(renewal: Renewal, request: { readonly sentAt: number; readonly tookMs: number }): void;
+  /** Ends a grant that is held; one that is settled or lost stays what it is. */
+  lose(reason: LossReason, cause?: unknown): void;
   drain(): void;
+  /** The grace period is over: lost, unless its release is under way. */
+  cutOff(): void;
+}
+
+/** The life of a term, in which the backend may have the last word on the length. */
+export function lifeOf<T extends Term>(port: TermPort<T>, term: T): TermLife {
+  return { ...port.life, ttlMs: term.ttlMs ?? port.life.ttlMs };
 }
 
 /** Turns a term that was just taken into a grant, and watches over it. */
@@ -42,7 +55,10 @@ export function liveGrant<T extends Term>(
   window: WindowIdentity | undefined,
 ): LiveGrant<T> {
   const { port, clock } = home;
-  const life = { ...port.life, ttlMs: term.ttlMs ?? port.life.ttlMs };
+  const { graph, fence } = term;
+  const where = `${port.strategy} on ${port.backend}`;
+  const life = lifeOf(port, term);
+  const replaced = life.kind === "session" ? "session-ended" : "replaced";
   const trust = trustWindow(clock, life, sentAt);
   const grantedAt = clock.now();
   const loss = new AbortController();
@@ -50,33 +66,46 @@ export function liveGrant<T extends Term>(
   const facts = {
     strategy: port.strategy,
     backend: port.backend,
-    graph: term.graph,
+    graph,
     holder: home.holder,
+    fence,
   };
-  const { fence } = term;
 
   let lostError: GrantLostError | undefined;
+  /** What the last renewal failed with, since the last good one. */
+  let lastFailure: unknown;
   let ending: Ending | undefined;
   let settlement: Promise<void> | undefined;
+  let abandoned = false;
   let stopWatching = clock.after(trust.leftMs(), windowOver);
 
-  const isHeld = () => lostError === undefined && settlement === undefined;
+  const isHeld = () => lostError === undefined && ending === undefined;
 
   function lossError(reason: LossReason, detail: string, cause?: unknown): GrantLostError {
-    const where = `${port.strategy} on ${port.backend}`;
     return new GrantLostError(
-      { graph: term.graph, fence, reason, where, detail },
+      { graph, fence, reason, where, detail },
       cause === undefined ? undefined : { cause },
     );
   }
 
-  function lose(reason: LossReason, cause?: unknown): GrantLostError {
+  function lost(reason: LossReason, cause?: unknown): GrantLostError {
     if (lostError) return lostError;
     stopWatching();
     lostError = lossError(reason, describeLoss(reason, trust.sinceGoodMs(), life, cause), cause);
-    home.publish({ ...facts, type: "lost", fence, error: lostError });
+    // The work is told before anybody who only watches.
     loss.abort(lostError);
+    home.publish({ ...facts, type: "lost", error: lostError });
     return lostError;
+  }
+
+  function lose(reason: LossReason, cause?: unknown): void {
+    if (isHeld()) lost(reason, cause);
+  }
+
+  function abandon(): void {
+    if (abandoned) return;
+    abandoned = true;
+    port.abandon(term);
   }
 
   async function windowOver(): Promise<void> {
@@ -85,51 +114,53 @@ export function liveGrant<T extends Term>(
       stopWatching = clock.after(leftMs, windowOver);
       return;
     }
-    if (life.kind === "session") {
-      // The event loop stood still. The session may have lived on, so ask it; the answer to a request
-      // from before the stall proves nothing, hence the second round.
-      await home.renewalRound();
-      if (isHeld() && trust.leftMs() <= 0) await home.renewalRound();
+    // Called later than the margin allows: the event loop stood still. The session may have lived on,
+    // so ask it, in a request from after the stall; an answer to an earlier one would prove nothing.
+    const stalled = -leftMs > life.safetyMarginMs;
+    if (life.kind === "session" && stalled) {
+      await home.renewalRound(clock.now() + leftMs);
       if (!isHeld()) return;
       if (trust.leftMs() > 0) return windowOver();
     }
-    if (isHeld()) lose("unconfirmed");
+    lose("unconfirmed", lastFailure);
   }
 
-  function renewed(renewal: Renewal, renewalSentAt: number): void {
+  function renewed(
+    renewal: Renewal,
+    request: { readonly sentAt: number; readonly tookMs: number },
+  ): void {
     if (!isHeld()) return;
-    const tookMs = clock.now() - renewalSentAt;
     if (renewal.state === "held") {
-      trust.extend(renewalSentAt);
-      home.publish({ ...facts, type: "renewed", fence, tookMs });
+      trust.extend(request.sentAt);
+      lastFailure = undefined;
+      home.publish({ ...facts, type: "renewed", tookMs: request.tookMs });
     } else if (renewal.state === "gone") {
-      lose(life.kind === "session" ? "session-ended" : "replaced", renewal.cause);
+      lose(replaced, renewal.cause);
     } else {
-      home.publish({ ...facts, type: "renewal-failed", fence, error: renewal.cause });
+      lastFailure = renewal.cause;
+      home.publish({ ...facts, type: "renewal-failed", error: renewal.cause });
     }
   }
 
   async function release(how: Ending): Promise<void> {
     stopWatching();
-    const limits = { timeoutMs: home.releaseTimeoutMs };
     try {
       if (lostError) throw lostError;
-      const answer = await limited(clock, limits, (signal) =>
+      const answer = await limited(clock, { timeoutMs: home.releaseTimeoutMs }, (signal) =>
         port.settle(term, how, window, signal),
       );
-      if (answer === "gone") throw lose(life.kind === "session" ? "session-ended" : "replaced");
-      home.publish({
-        ...facts,
-        type: "settled",
-        fence,
-        ending: how,
-        heldMs: clock.now() - grantedAt,
-      });
+      if (answer === "gone") throw lost(replaced);
+      const heldMs = clock.now() - grantedAt;
+      home.publish({ ...facts, type: "settled", ending: how, heldMs });
     } catch (error) {
-      port.abandon(term);
+      abandon();
       if (error === lostError) throw error;
-      const failure = releaseFailure(error, term.graph, home);
-      home.publish({ ...facts, type: "settle-failed", fence, ending: how, error: failure });
+      const failure = backendFailure(error, {
+        what: `Could not release "${graph}" (${where})`,
+        limit: `releaseTimeoutMs ${home.releaseTimeoutMs}`,
+        advice: "The ending may not be recorded; what is held ends by itself.",
+      });
+      home.publish({ ...facts, type: "settle-failed", ending: how, error: failure });
       throw failure;
     } finally {
       home.over(live);
@@ -138,34 +169,27 @@ export function liveGrant<T extends Term>(
 
   function assertHeld(): void {
     if (lostError) throw lostError;
-    if (settlement) throw lossError("settled", "it was settled before");
-    if (trust.leftMs() <= 0) throw lose("unconfirmed");
+    if (ending) throw lossError("settled", "it was settled before");
+    if (trust.leftMs() <= 0) throw lost("unconfirmed", lastFailure);
   }
 
   async function confirmHeld(): Promise<void> {
     if (!isHeld()) return assertHeld();
-    const askedAt = clock.now();
-    let answer: Renewal | undefined;
-    try {
-      [answer] = await limited(clock, { timeoutMs: life.renewTimeoutMs }, (signal) =>
-        port.renew([term], signal),
-      );
-    } catch (cause) {
-      answer = { state: "unknown", cause };
-    }
-    if (answer) renewed(answer, askedAt);
+    const sentAt = clock.now();
+    const [answer] = await askAlive(port, clock, [term]);
+    renewed(answer, { sentAt, tookMs: clock.now() - sentAt });
     if (!isHeld()) return assertHeld();
-    if (answer?.state !== "held")
-      throw new BackendError(
-        "BACKEND_TIMEOUT",
-        `Could not confirm the grant on "${term.graph}" (${port.strategy} on ${port.backend}): ${port.backend} did not say. It is not lost by that alone; ask again, or stop.`,
-        { cause: answer?.cause },
-      );
+    if (answer.state === "held") return;
+    throw backendFailure(answer.cause, {
+      what: `Could not confirm the grant on "${graph}" (${where})`,
+      limit: `renewTimeoutMs ${life.renewTimeoutMs}`,
+      advice: "It is not lost by that alone; ask again, or stop.",
+    });
   }
 
   const grant: Grant = {
     granted: true,
-    graph: term.graph,
+    graph,
     holder: { ...home.holder, since: term.since, fence },
     fence,
     ...(term.unit && { unit: term.unit }),
@@ -198,49 +222,17 @@ export function liveGrant<T extends Term>(
     get isHeld() {
       return isHeld();
     },
+    get released() {
+      return settlement?.catch(() => undefined);
+    },
     renewed,
     lose,
     drain: () => drain.abort(),
+    cutOff() {
+      if (ending) return;
+      lost("closed");
+      abandon();
+    },
   };
   return live;
-}
-
-function describeLoss(
-  reason: LossReason,
-  sinceGoodMs: number,
-  life: { readonly kind: string; readonly ttlMs: number; readonly safetyMarginMs: number },
-  cause: unknown,
-): string {
-  const ago = `last confirmed ${Math.round(sinceGoodMs).toLocaleString("en-US")} ms ago`;
-  const why = cause instanceof Error ? `: ${cause.message.replace(/\.$/, "")}` : "";
-  switch (reason) {
-    case "replaced":
-      return `the backend says it is no longer ours (${ago})${why}`;
-    case "session-ended":
-      return `the session that carried it is over (${ago})${why}`;
-    case "closed":
-      return "its coordinator was closed before the work had settled";
-    default:
-      return `${ago}, ttlMs ${life.ttlMs.toLocaleString("en-US")}, safetyMarginMs ${life.safetyMarginMs.toLocaleString("en-US")}`;
-  }
-}
-
-function releaseFailure<T extends Term>(
-  error: unknown,
-  graph: string,
-  home: GrantHome<T>,
-): BackendError {
-  if (isBackendError(error)) return error;
-  const { port, releaseTimeoutMs } = home;
-  const where = `${port.strategy} on ${port.backend}`;
-  if (error instanceof LimitReached)
-    return new BackendError(
-      "BACKEND_TIMEOUT",
-      `Could not release "${graph}" (${where}): no answer within ${releaseTimeoutMs} ms. The ending may not be recorded; what is held ends by itself.`,
-    );
-  return new BackendError(
-    "BACKEND_FAULT",
-    `Could not release "${graph}" (${where}): ${error instanceof Error ? error.message : String(error)}. The ending may not be recorded; what is held ends by itself.`,
-    { cause: error },
-  );
 }

@@ -1,16 +1,19 @@
 import type { Clock } from "../clock.js";
-import type { Renewal, Term, TermPort } from "../term-port.js";
-import { limited } from "./limited.js";
+import type { Term, TermPort } from "../term-port.js";
+import { askAlive } from "./ask-alive.js";
 import type { LiveGrant } from "./live-grant.js";
 
 /** Keeps the grants of one coordinator alive, all of them in one request to the backend. */
 export interface RenewalLoop {
   /** There is a grant: beat from now on, until there is none. */
   wake(): void;
-  /** A grant is over: stop beating if it was the last. */
+  /** The last grant is over: stop beating. */
   rest(): void;
-  /** Asks now, or joins the round under way. Never rejects. */
-  round(): Promise<void>;
+  /**
+   * Asks now, or joins the round under way if its request was sent at `sentSince` or later.
+   * Never rejects.
+   */
+  round(sentSince: number): Promise<void>;
   stop(): void;
 }
 
@@ -23,62 +26,62 @@ export function renewalLoop<T extends Term>(
   clock: Clock,
   held: () => readonly LiveGrant<T>[],
 ): RenewalLoop {
-  const { renewEveryMs, renewTimeoutMs } = port.life;
+  const { renewEveryMs } = port.life;
   let cancelBeat: (() => void) | undefined;
-  let underWay: Promise<void> | undefined;
+  let underWay: { readonly sentAt: number; readonly done: Promise<void> } | undefined;
   let stopped = false;
 
-  function schedule(delayMs: number): void {
+  function rest(): void {
     cancelBeat?.();
     cancelBeat = undefined;
+  }
+
+  function schedule(delayMs: number): void {
+    rest();
     if (stopped || held().length === 0) return;
     cancelBeat = clock.after(delayMs, () => {
       cancelBeat = undefined;
-      void round();
+      void round(Number.NEGATIVE_INFINITY);
     });
   }
 
-  async function ask(): Promise<void> {
+  /** Resolves to the delay until the next round. */
+  async function ask(sentAt: number): Promise<number> {
     const asked = held();
-    if (asked.length === 0) return;
-    const sentAt = clock.now();
-    let answers: readonly Renewal[];
-    try {
-      const terms = asked.map((grant) => grant.term);
-      answers = await limited(clock, { timeoutMs: renewTimeoutMs }, (signal) =>
-        port.renew(terms, signal),
-      );
-    } catch (cause) {
-      answers = asked.map(() => ({ state: "unknown", cause }));
-    }
+    const [first, ...others] = asked.map((grant) => grant.term);
+    if (!first) return renewEveryMs;
+    const answers = await askAlive(port, clock, [first, ...others]);
+    const tookMs = clock.now() - sentAt;
     asked.forEach((grant, index) => {
-      grant.renewed(answers[index] ?? { state: "unknown", cause: new Error("no answer") }, sentAt);
+      const answer = answers[index];
+      if (answer) grant.renewed(answer, { sentAt, tookMs });
     });
     const failed = answers.some((answer) => answer.state === "unknown");
-    const tookMs = clock.now() - sentAt;
-    schedule(failed ? renewEveryMs / 4 : Math.max(renewEveryMs - tookMs, 0));
+    return failed ? renewEveryMs / 4 : Math.max(renewEveryMs - tookMs, 0);
   }
 
-  function round(): Promise<void> {
-    underWay ??= ask().finally(() => {
-      underWay = undefined;
+  function round(sentSince: number): Promise<void> {
+    if (underWay && underWay.sentAt >= sentSince) return underWay.done;
+    const sentAt = clock.now();
+    // Whatever ends a round plans the next one, also a round that found nobody to ask for: a grant
+    // that begins while one is under way relies on it.
+    const done = ask(sentAt).then((delayMs) => {
+      if (underWay?.done === done) underWay = undefined;
+      schedule(delayMs);
     });
-    return underWay;
+    underWay = { sentAt, done };
+    return done;
   }
 
   return {
     wake() {
       if (!cancelBeat && !underWay) schedule(renewEveryMs);
     },
-    rest() {
-      if (held().length > 0) return;
-      cancelBeat?.();
-      cancelBeat = undefined;
-    },
+    rest,
     round,
     stop() {
       stopped = true;
-      cancelBeat?.();
+      rest();
     },
   };
 }

@@ -101,6 +101,7 @@ export function memoryCoordinator(options: MemoryCoordinatorOptions = {}): Coord
         ...record,
         fence,
         holder: { ...holder, since, fence },
+        takenAt: store.clock.now(),
         expiresAt: store.clock.now() + ttlMs,
       });
       return { taken: true, term: { graph, fence, since } };
@@ -141,7 +142,7 @@ export function memoryCoordinator(options: MemoryCoordinatorOptions = {}): Coord
       state: live ? "held" : "free",
       fence,
       ...(live && { holder: held }),
-      ...(live && held.since && { heldForMs: wallDate().getTime() - held.since.getTime() }),
+      ...(live && { heldForMs: store.clock.now() - record.takenAt }),
       ...(lastWindow && { lastWindow: lastWindow.id }),
       ...(lastDone && { lastDoneAt: lastDone.date }),
     };

@@ -8,6 +8,8 @@ export interface MemoryRecord {
   holder?: Holder;
   /** A reading of the store's clock, in ms. */
   expiresAt: number;
+  /** When it was granted; a reading of the store's clock, in ms. */
+  takenAt: number;
   lastWindow?: WindowIdentity;
   lastDone?: { readonly at: number; readonly date: Date };
 }
