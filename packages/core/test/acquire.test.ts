@@ -295,6 +295,34 @@ describe("an acquire that was given up", () => {
   });
 });
 
+describe("giving up at any moment", () => {
+  it("leaves neither a turn nor a grant behind, and the next acquire is answered", async () => {
+    for (let steps = 0; steps < 40; steps++) {
+      const { coordinator, port, clock } = setup();
+      const answer = deferred<TakeAnswer<Term>>();
+      port.onTake = () => answer.promise;
+      const first = watched(coordinator.acquire("g"));
+      const controller = new AbortController();
+      const second = watched(coordinator.acquire("g", { signal: controller.signal }));
+      await clock.advance(0);
+      port.onTake = async () => ({ taken: true, term: port.term("g") });
+      answer.resolve(busy);
+      for (let step = 0; step < steps; step++) await Promise.resolve();
+      controller.abort();
+      await clock.advance(0);
+      expect(first.now.state).toBe("resolved");
+      const third = watched(coordinator.acquire("g"));
+      await clock.advance(0);
+      if (second.now.state === "resolved")
+        expect(third.now).toMatchObject({ value: { granted: false, holder: { label: "me" } } });
+      else {
+        expect(second.now).toMatchObject({ error: { code: "ACQUIRE_ABORTED" } });
+        expect(third.now).toMatchObject({ value: { granted: true } });
+      }
+    }
+  });
+});
+
 describe("an answer that comes too late", () => {
   it("B21: is not granted, and is handed back before the next acquire asks", async () => {
     const { coordinator, port, clock, typesOf } = setup();

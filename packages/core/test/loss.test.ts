@@ -344,6 +344,20 @@ describe("a session", () => {
     expect(grant.signal.reason).toMatchObject({ reason: "session-ended", cause: gone.cause });
   });
 
+  it("B37: does not wait for a request from before the stall, but asks anew", async () => {
+    const { coordinator, clock, port } = setup({ ...session, renewTimeoutMs: 5_000 });
+    const grant = await granted(coordinator.acquire("g"));
+    const good = port.onRenew;
+    port.onRenew = () => silence();
+    await clock.advance(300);
+    port.onRenew = good;
+    clock.stall(2_000);
+    await clock.advance(0);
+    expect(port.renews.map((renew) => renew.atMs)).toEqual([300, 2_300]);
+    await clock.advance(10_000);
+    grant.assertHeld();
+  });
+
   it("B37: that the backend does not confirm after a stall is lost within one time limit", async () => {
     const { coordinator, clock, port, typesOf } = setup(session);
     const grant = await granted(coordinator.acquire("g"));
