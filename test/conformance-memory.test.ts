@@ -1,0 +1,5 @@
+import { describeCoordinator } from "@sole-writer/conformance";
+import { memoryFactory } from "./src/factories/memory.js";
+import { suiteOptions } from "./src/rounds.js";
+
+describeCoordinator("memoryCoordinator", memoryFactory, suiteOptions());
