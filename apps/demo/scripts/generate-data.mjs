@@ -209,14 +209,18 @@ function stockAndBoxes() {
   const packed = [];
   for (const article of articles) {
     const bins = between(1, 3);
-    const wanted = article.minStock * (0.3 + random() * 2.4);
-    const perBin = Math.max(1, Math.round(wanted / article.packSize / bins));
+    const wanted = article.minStock * (0.2 + random() * 1.9);
+    const perBin = Math.floor(wanted / article.packSize / bins);
     for (let n = 0; n < bins; n += 1) {
       const bin = `${pick(["A", "B", "C", "D"])}-${String(between(1, 40)).padStart(2, "0")}-${n + 1}`;
       const full = Math.min(perBin, 4);
-      const loose = random() < 0.3 ? between(1, Math.max(1, article.packSize - 1)) : 0;
+      const loose =
+        full === 0 || random() < 0.3 ? between(1, Math.max(1, article.packSize - 1)) : 0;
       const quantities = [...Array(full).fill(article.packSize), ...(loose > 0 ? [loose] : [])];
-      stockLines.push([article.sku, bin, quantities.reduce((sum, q) => sum + q, 0)]);
+      const units = quantities.reduce((sum, quantity) => sum + quantity, 0);
+      // One bin in a hundred has a box that nobody wrote down.
+      const unwritten = random() < 1 / 60 && full > 0 ? article.packSize : 0;
+      stockLines.push([article.sku, bin, units - unwritten]);
       for (const quantity of quantities) packed.push(boxOf(article, bin, quantity, packed.length));
     }
   }
@@ -226,8 +230,8 @@ function stockAndBoxes() {
 }
 
 function boxOf(article, bin, quantity, n) {
-  // One box in 60 holds fewer units than its label says.
-  const inside = random() < 1 / 60 ? Math.max(0, quantity - between(1, 4)) : quantity;
+  // One box in 25 holds fewer units than its label says.
+  const inside = random() < 1 / 25 ? Math.max(0, quantity - between(1, 4)) : quantity;
   const noise = 1 + (random() - 0.5) * 0.001;
   const grams = Math.round(tareGrams + inside * article.unitWeightGrams * noise);
   return {

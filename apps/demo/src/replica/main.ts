@@ -22,7 +22,8 @@ async function obey(request: Request): Promise<void> {
   switch (request.kind) {
     case "tick": {
       const { id, graph, window, askAgainMs } = request;
-      tell({ kind: "answer", id, answer: await replica.tick(graph, window, askAgainMs) });
+      const answer = await replica.tick(graph, window, askAgainMs);
+      tell({ kind: "answer", id, atNs: String(process.hrtime.bigint()), answer });
       return;
     }
     case "inspect": {

@@ -41,11 +41,17 @@ export interface Ready {
 
 export type Reply =
   | Ready
-  | { readonly kind: "answer"; readonly id: number; readonly answer: TickAnswer }
+  | {
+      readonly kind: "answer";
+      readonly id: number;
+      /** When the tick ended: `process.hrtime`, one clock for all of a machine. */
+      readonly atNs: string;
+      readonly answer: TickAnswer;
+    }
   | { readonly kind: "status"; readonly id: number; readonly state: string }
   | ReplicaEvent;
 
-/** What a coordinator told its observer. `atNs` is `process.hrtime`, one clock for all of a machine. */
+/** What a coordinator told its observer, and when. */
 export interface ReplicaEvent {
   readonly kind: "event";
   readonly atNs: string;

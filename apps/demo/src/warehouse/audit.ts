@@ -3,7 +3,7 @@ import type { BinStock, Box, Finding } from "./model.js";
 /** An empty box weighs this. */
 const tareGrams = 180;
 /** Besides the doubtful ones, every so many-th box goes onto the scale. */
-const sampleEvery = 10;
+const sampleEvery = 4;
 
 /**
  * Recounts every bin by the labels of the boxes that lie in it, and compares with the books. A box in a
