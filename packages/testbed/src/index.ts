@@ -1,0 +1,19 @@
+export { freePort } from "./network/free-port.js";
+export { type Proxy, type ProxyMode, startProxy } from "./network/proxy.js";
+export type { Settings } from "./postgres/data-folder.js";
+export type {
+  Database,
+  PostgresOptions,
+  PostgresServer,
+  ShutDownMode,
+} from "./postgres/server.js";
+export { sharedPostgres } from "./postgres/shared-postgres.js";
+export { startPostgres } from "./postgres/start-postgres.js";
+export type { UrlParts } from "./postgres/urls.js";
+export { type CpuHogs, hogCpu } from "./process/hog-cpu.js";
+export {
+  type Exit,
+  type SpawnedProcess,
+  type SpawnOptions,
+  spawnProcess,
+} from "./process/spawn-process.js";
