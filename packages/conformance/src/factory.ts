@@ -44,6 +44,15 @@ export interface Faults<Settings = unknown> {
     /** Settings that reach the backend by 127.0.0.1 and this port instead. */
     settings(port: number): Settings;
   };
+  /**
+   * A way to the backend that can be cut below TCP, as by a network namespace, so that the backend itself
+   * must notice. Only asked for where a frozen holder keeps its grant; a lease needs `network` alone.
+   */
+  readonly hostVanishes?: {
+    readonly settings: Settings;
+    cut(): Promise<void>;
+    restore(): Promise<void>;
+  };
   /** Settings for a backend that is down. Default: a closed port, by `network`. */
   readonly unreachable?: Settings;
   /** Settings for a backend that never answers. Default: a silent port, by `network`. */

@@ -1,4 +1,4 @@
-/** The laws of a coordinator, by number. The words are those of the project's design. */
+/** The laws of a coordinator, by number. */
 export const laws = [
   { number: 0, name: "One run per window" },
   { number: 1, name: "Exclusion" },
@@ -20,8 +20,7 @@ export const laws = [
 ] as const;
 
 /**
- * The number of a law. 0 stands for what the interface promises of windows, which has no number in the
- * design.
+ * The number of a law. 0 stands for what the interface promises of windows, which belongs to no law.
  */
 export type LawNumber = (typeof laws)[number]["number"];
 

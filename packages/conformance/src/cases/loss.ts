@@ -75,13 +75,16 @@ export const lossIsToldCases: readonly LawCase[] = [
     law: law.lossIsTold,
     name: "a holder that the backend stops answering is told before anybody else is granted",
     async run(context) {
-      const { lossToldWithinMs, handover } = context.guarantees;
+      const { lossToldWithinMs, handover, frozenHolder } = context.guarantees;
       const wire = await context.wire();
       const a = await context.replica("a", { settings: wire.settings });
       const b = await context.replica("b");
       const held = await a.take(context.graph);
       wire.set("hole");
       const told = held.lost(lossToldWithinMs + slackMs);
+      // A session is over when its server sees it end, and behind this wire that takes a cut. Until the
+      // holder is told, the questions of "b" must find it held.
+      if (frozenHolder === "keeps-grant") void told.then(wire.cut, wire.cut);
       const next = await b.takeWithin(handover.hostVanishedMs + slackMs, context.graph);
       const { at } = await told;
       const begin = context.runs().find(({ fence }) => fence === next.fence)?.begin;

@@ -51,7 +51,7 @@ process.on("unhandledRejection", (reason) => trouble(`unhandled rejection: ${inW
 process.on("uncaughtException", (error) => trouble(`uncaught exception: ${inWords(error)}`));
 process.on("warning", (warning) => {
   if (warning.name === "DeprecationWarning" || warning.name === "ExperimentalWarning") return;
-  trouble(`process warning: ${inWords(warning)}`);
+  trouble(`process warning: ${warning.stack ?? inWords(warning)}`);
 });
 
 function inWords(thrown: unknown): string {
