@@ -88,4 +88,7 @@ function listenForCtrlC(): void {
       if (interrupted.signal.aborted) process.exit(interruptedCode);
       interrupted.abort(new Error("Stopped by Ctrl-C."));
     });
+  // Whoever read the story has gone, as `head` does: there is nobody left to play for.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", () => interrupted.abort(new Error("Nobody reads the story any more.")));
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { readData } from "../warehouse/csv.js";
 import type { Quote } from "../warehouse/model.js";
+import { type Resolvable, withResolvers } from "./with-resolvers.js";
 
 export type Place = "suppliers" | "scale";
 
@@ -86,7 +87,7 @@ export async function openOutsideWorld(): Promise<OutsideWorld> {
 }
 
 function heldGate(place: Place, only: string | undefined, forget: () => void): HeldGate {
-  const arrivals = new Map<string, PromiseWithResolvers<void>>();
+  const arrivals = new Map<string, Resolvable<void>>();
   const opened = withResolvers<void>();
   const arrivalOf = (label: string) => {
     const known = arrivals.get(label) ?? withResolvers<void>();
@@ -141,18 +142,4 @@ function weights(grams: ReadonlyMap<string, number>, boxes: unknown): Record<str
     return weight === undefined ? [] : [[String(box), weight]];
   });
   return Object.fromEntries(known);
-}
-
-interface PromiseWithResolvers<T> {
-  readonly promise: Promise<T>;
-  resolve(value: T): void;
-}
-
-/** `Promise.withResolvers` begins with Node 22. */
-function withResolvers<T>(): PromiseWithResolvers<T> {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { spawnProcess } from "@sole-writer/testbed";
 import type {
   GraphName,
   Opening,
@@ -9,6 +8,7 @@ import type {
   Request,
   TickAnswer,
 } from "../replica/protocol.js";
+import { withResolvers } from "./with-resolvers.js";
 
 /** A replica in a process of its own, as the director sees it. */
 export interface ReplicaProcess {
@@ -34,9 +34,8 @@ export interface TickEnd {
   readonly answer: TickAnswer;
 }
 
-const main = fileURLToPath(new URL("../replica/main.js", import.meta.url));
+const main = new URL("../replica/main.js", import.meta.url);
 const closeMs = 3_000;
-const keptOutput = 4_000;
 
 /**
  * Starts a replica; resolves when it is ready.
@@ -46,35 +45,29 @@ export async function startReplica(
   opening: Opening,
   onEvent: (event: ReplicaEvent) => void,
 ): Promise<ReplicaProcess> {
-  const child = fork(main, { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
-  const output = outputOf(child);
+  const { label } = opening;
   const waiting = new Map<number, (reply: Reply | undefined) => void>();
   let lastId = 0;
-  let isAlive = true;
-
-  const ended = new Promise<string>((resolve) => {
-    const over = (how: string) => {
-      isAlive = false;
-      for (const tell of [...waiting.values()]) tell(undefined);
-      resolve(how);
-    };
-    child.once("error", (error) => over(error.message));
-    child.once("exit", (code, signal) => over(`${signal ?? `code ${code}`}${output()}`));
-  });
-
-  const ready = new Promise<Ready>((resolve, reject) => {
-    child.on("message", (reply: Reply) => {
-      if (reply.kind === "ready") resolve(reply);
+  const ready = withResolvers<Ready>();
+  const child = spawnProcess(main, {
+    label,
+    onMessage(message) {
+      // The other side is ours: see src/replica/main.ts.
+      const reply = message as Reply;
+      if (reply.kind === "ready") ready.resolve(reply);
       else if (reply.kind === "event") onEvent(reply);
       else waiting.get(reply.id)?.(reply);
-    });
-    void ended.then((how) => reject(new Error(`${opening.label} ended before it began: ${how}`)));
+    },
   });
-
-  const send = (request: Request) => child.send(request, () => {});
+  const ended = child.exited.then(({ code, signal }) => {
+    for (const tell of [...waiting.values()]) tell(undefined);
+    const said = child.output().trim();
+    return `${signal ?? `code ${code}`}${said === "" ? "" : `, and said:\n${said}`}`;
+  });
+  const send = (request: Request) => child.send(request);
 
   function ask(request: (id: number) => Request): Promise<Reply | undefined> {
-    if (!isAlive) return Promise.resolve(undefined);
+    if (child.hasExited) return Promise.resolve(undefined);
     lastId += 1;
     const id = lastId;
     return new Promise((resolve) => {
@@ -87,14 +80,15 @@ export async function startReplica(
   }
 
   send(opening);
-  const facts = await ready;
+  const begun = await Promise.race([ready.promise, ended]);
+  if (typeof begun === "string") throw new Error(`${label} ended before it began: ${begun}`);
   return {
-    label: opening.label,
-    pid: child.pid ?? 0,
-    ready: facts,
+    label,
+    pid: child.pid,
+    ready: begun,
     ended,
     get isAlive() {
-      return isAlive;
+      return !child.hasExited;
     },
     async tick(graph, window, askAgainMs) {
       const again = askAgainMs === undefined ? {} : { askAgainMs };
@@ -109,22 +103,10 @@ export async function startReplica(
     },
     kill: () => void child.kill("SIGKILL"),
     async close() {
-      if (!isAlive) return;
       send({ kind: "close" });
       const timer = setTimeout(() => child.kill("SIGKILL"), closeMs);
       await ended;
       clearTimeout(timer);
     },
   };
-}
-
-/** The end of what a process printed, to be told when it ends unexpectedly. */
-function outputOf(child: ChildProcess): () => string {
-  let text = "";
-  const keep = (chunk: unknown) => {
-    text = `${text}${String(chunk)}`.slice(-keptOutput);
-  };
-  child.stdout?.on("data", keep);
-  child.stderr?.on("data", keep);
-  return () => (text.trim() === "" ? "" : `, and said:\n${text.trim()}`);
 }
