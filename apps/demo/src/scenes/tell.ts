@@ -20,13 +20,15 @@ export async function tellTick(
 function wordsFor(answer: TickAnswer): ["good" | "bad" | "quiet", string] {
   switch (answer.status) {
     case "ran": {
-      const how = answer.how === "resumed" ? "resumed behind the finished nodes" : "ran";
-      return ["good", `${how} for ${shownMs(answer.heldMs)}: ${answer.result}`];
+      const how = answer.how === "resumed" ? "resumed behind the finished nodes and " : "";
+      return ["good", `${how}ran for ${shownMs(answer.heldMs)}: ${answer.result}`];
     }
     case "skipped":
       return ["quiet", `skipped: ${answer.message}`];
     case "gone":
       return ["bad", `had no end: the process is gone (${answer.message})`];
+    case "lost":
+      return ["bad", `was stopped: ${answer.message}`];
     case "error":
       return ["bad", `was not run (${answer.code}): ${answer.message}`];
     default:

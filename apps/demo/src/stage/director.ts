@@ -32,7 +32,7 @@ export async function direct(direction: Direction): Promise<Report> {
   try {
     const [{ ready }] = await stage.threeReplicas();
     const strategy = `${ready.strategy} on ${ready.backend}`;
-    stage.say("director", "plain", `three replicas are up; their coordinator: ${strategy}`);
+    stage.say("director", "plain", `the coordinator of the replicas: ${strategy}`);
     const verdicts: Verdict[] = [];
     for (const scene of asked(options)) verdicts.push(await verdictOn(scene, stage));
     await stage.endReplicas("close");

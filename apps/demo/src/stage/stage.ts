@@ -64,10 +64,21 @@ export function openStage(parts: StageParts): Stage {
     return replica;
   }
 
-  const numberedReplica = () => {
+  async function numberedReplica(): Promise<ReplicaProcess> {
     numbered += 1;
-    return start(`replica-${numbered}`, {});
-  };
+    const replica = await start(`replica-${numbered}`, {});
+    say(replica.label, "plain", `is up, pid ${replica.pid}`);
+    return replica;
+  }
+
+  function kill(replica: ReplicaProcess): bigint {
+    const atNs = process.hrtime.bigint();
+    replica.kill();
+    const atMs = clock.sinceStartMs(atNs);
+    happenings.add({ kind: "killed", atMs, replica: replica.label });
+    return atNs;
+  }
+
   const say = (who: string, tone: Tone, text: string, atNs?: bigint) =>
     happenings.add({ kind: "told", atMs: clock.sinceStartMs(atNs), who, tone, text });
 
@@ -86,23 +97,14 @@ export function openStage(parts: StageParts): Stage {
       windows += 1;
       return new Date(firstWindow + windows * windowEveryMs).toISOString();
     },
-    kill(replica) {
-      const atNs = process.hrtime.bigint();
-      replica.kill();
-      happenings.add({
-        kind: "killed",
-        atMs: clock.sinceStartMs(atNs),
-        replica: replica.label,
-      });
-      return atNs;
-    },
+    kill,
     within: (promise, what) => within(promise, what, signal),
     async endReplicas(how) {
       await Promise.allSettled(starting);
       await Promise.all(
         [...replicas].map(async (replica) => {
           if (how === "close") await replica.close();
-          else replica.kill();
+          else kill(replica);
           await replica.ended;
         }),
       );
