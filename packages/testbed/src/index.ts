@@ -17,3 +17,10 @@ export {
   type SpawnOptions,
   spawnProcess,
 } from "./process/spawn-process.js";
+export { ensureServers } from "./servers/ensure-servers.js";
+export { type EtcdCluster, type EtcdServer, startEtcd, startEtcdCluster } from "./servers/etcd.js";
+export { type FoundServer, findServer, type ServerName } from "./servers/find-server.js";
+export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./servers/pgbouncer.js";
+export { type RedisOptions, type RedisServer, startRedis } from "./servers/redis.js";
+export type { RestartableServer } from "./servers/restartable.js";
+export { type SharedStore, sharedEtcd, sharedRedis } from "./servers/shared-servers.js";

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { type TempFolder, tempFolder } from "../guard/temp-folder.js";
-import { freePort } from "../network/free-port.js";
+import type { ServerProcess } from "../process/server-process.js";
+import { onFreePort } from "../servers/on-free-port.js";
 import { type Account, serverAccount } from "./account.js";
 import { findBinaries } from "./binaries.js";
 import { createCluster, superuser, writeSettings } from "./data-folder.js";
-import { isPortTaken, type Postmaster, startPostmaster } from "./postmaster.js";
+import { startPostmaster } from "./postmaster.js";
 import { askMajorVersion, createDatabaseAt, queryOnce } from "./query.js";
 import type { PostgresOptions, PostgresServer } from "./server.js";
 import { copyForStandby } from "./standby.js";
@@ -39,9 +40,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 async function serve(cluster: Cluster): Promise<PostgresServer> {
-  const { port, first } = await firstStart(cluster);
+  const { port, started } = await onFreePort((one) => startOn(cluster, one));
   const base = baseUrl(port);
-  let postmaster = first;
+  let postmaster = started;
   let isStopped = false;
 
   const url = (at?: UrlParts) => urlWith(base, at);
@@ -53,7 +54,7 @@ async function serve(cluster: Cluster): Promise<PostgresServer> {
   }
 
   async function restart(mode: "fast" | "immediate" = "fast"): Promise<void> {
-    await postmaster.shutDown(mode);
+    await postmaster.end(endings[mode]);
     await startAgain();
   }
 
@@ -78,7 +79,7 @@ async function serve(cluster: Cluster): Promise<PostgresServer> {
     if (isStopped) return;
     isStopped = true;
     // Its data goes too, so a crash is the quickest way out.
-    await postmaster.shutDown("immediate");
+    await postmaster.end(endings.immediate);
     await cluster.home.remove();
   }
 
@@ -90,7 +91,7 @@ async function serve(cluster: Cluster): Promise<PostgresServer> {
     createDatabase: async () => url({ database: await createDatabaseAt(base, "sole_writer_") }),
     query: (sql, values, at = base) => queryOnce(at, sql, values),
     restart,
-    shutDown: (mode = "fast") => postmaster.shutDown(mode),
+    shutDown: (mode = "fast") => postmaster.end(endings[mode]),
     startAgain,
     pause: (pid) => postmaster.signal("SIGSTOP", pid),
     resume: (pid) => postmaster.signal("SIGCONT", pid),
@@ -100,19 +101,10 @@ async function serve(cluster: Cluster): Promise<PostgresServer> {
   };
 }
 
-/** The first start may meet a port that was taken in the meantime: then another port. */
-async function firstStart(cluster: Cluster): Promise<{ port: number; first: Postmaster }> {
-  for (let triesLeft = 5; ; triesLeft -= 1) {
-    const port = await freePort();
-    try {
-      return { port, first: await startOn(cluster, port) };
-    } catch (error) {
-      if (!isPortTaken(error) || triesLeft === 0) throw error;
-    }
-  }
-}
+/** See the manual, "Shutting Down the Server". */
+const endings = { fast: "SIGINT", immediate: "SIGQUIT" } as const;
 
-function startOn(cluster: Cluster, port: number): Promise<Postmaster> {
+function startOn(cluster: Cluster, port: number): Promise<ServerProcess> {
   const logFile = join(cluster.home.path, "log");
   return startPostmaster({ ...cluster, logFile, port, url: baseUrl(port) });
 }
