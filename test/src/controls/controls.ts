@@ -154,6 +154,13 @@ export const controls: readonly Control[] = [
     saying: /b was not granted "price_feed"/,
   },
   {
+    ...postgres("ignoresBeingGivenUp"),
+    law: law.noOrphans,
+    caughtBy:
+      "after an acquire that was given up while the backend was silent, the process is answered again",
+    saying: /not within .* ms: a was answered|should have been granted .* but: .*BACKEND_TIMEOUT/,
+  },
+  {
     ...memory("releasesWhenToldToStop"),
     law: law.handOverWaits,
     caughtBy: "work that was stopped by its caller keeps the graph until it has settled",

@@ -46,6 +46,12 @@ export const onPostgres = {
   saltedHash: (options) =>
     over({ ...honest(options), key: (graph) => `${salt}/${graph}` }, options),
 
+  /** Goes on with an acquire that nobody waits for any more. */
+  ignoresBeingGivenUp(options) {
+    const plan = honest(options);
+    return over({ ...plan, borrow: () => plan.borrow(new AbortController().signal) }, options);
+  },
+
   /** The lock is as long as a transaction, and the transaction ends with the statement. */
   transactionLock: (options) =>
     over(
@@ -129,8 +135,23 @@ export function onPostgresFactory(
   control: PostgresControl["control"],
   url: string,
 ): CoordinatorFactory<PostgresControl> {
-  const factory = { open, settings: { control, url } };
-  const isLocal = control === "pooledSession";
-  const module = new URL("../../dist/controls/on-postgres.js", import.meta.url);
-  return isLocal ? factory : { ...factory, module };
+  const { hostname, port } = new URL(url);
+  const factory = {
+    open,
+    settings: { control, url },
+    faults: {
+      network: {
+        host: hostname,
+        port: Number(port),
+        settings: (to: number) => ({ control, url: overPort(url, to) }),
+      },
+    },
+  };
+  // One pool between two replicas is only to be had in one process.
+  if (control === "pooledSession") return factory;
+  return { ...factory, module: new URL("../../dist/controls/on-postgres.js", import.meta.url) };
+}
+
+function overPort(url: string, port: number): string {
+  return Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href;
 }

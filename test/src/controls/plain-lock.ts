@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import {
   BackendError,
   type Guarantees,
@@ -14,8 +15,8 @@ export interface LockPlan {
   key(graph: string): string;
   /** Takes the lock on `session`, or says no. */
   lock(session: LockSession, key: string): Promise<boolean>;
-  /** A session to take a lock on, and what to do with it afterwards. */
-  borrow(): Promise<LockSession>;
+  /** A session to take a lock on, and what to do with it afterwards. It ends when `signal` aborts. */
+  borrow(signal: AbortSignal): Promise<LockSession>;
   giveBack(session: LockSession, key: string | undefined): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,8 +46,10 @@ export function plainLock(url: string, app: string): LockPlan {
       const { rows } = await session.query(tryLock, [key]);
       return rows[0]?.locked === true;
     },
-    async borrow() {
-      const client = new pg.Client({ connectionString: url });
+    async borrow(signal) {
+      const socket = new Socket();
+      signal.addEventListener("abort", () => socket.destroy());
+      const client = new pg.Client({ connectionString: url, stream: () => socket });
       client.on("error", () => undefined);
       await client.connect();
       open.add(client);
@@ -76,8 +79,8 @@ export function lockPort(
   self: Holder,
   scope: Guarantees["scope"] = "backend",
 ): TermPort<LockTerm> {
-  async function take(graph: string): Promise<TakeAnswer<LockTerm>> {
-    const session = await plan.borrow();
+  async function take(graph: string, signal: AbortSignal): Promise<TakeAnswer<LockTerm>> {
+    const session = await plan.borrow(signal);
     const key = plan.key(graph);
     if (!(await plan.lock(session, key))) {
       await plan.giveBack(session, undefined);
@@ -101,10 +104,10 @@ export function lockPort(
       renewEveryMs: 1_000,
       renewTimeoutMs: 1_000,
     },
-    async take({ graph, sending }) {
+    async take({ graph, signal, sending }) {
       sending();
       try {
-        return await take(graph);
+        return await take(graph, signal);
       } catch (cause) {
         const { label } = self;
         throw new BackendError("BACKEND_FAULT", `${label} could not ask for "${graph}".`, {
