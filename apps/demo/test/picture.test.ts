@@ -39,6 +39,7 @@ describe("the picture", () => {
         event(9, "a", { type: "lost", fence: "7", reason: "session-ended" }),
         granted(10, "b"),
         { kind: "killed", atMs: 12, replica: "b" },
+        event(15, "b", { type: "acquire-failed", message: "a pooler is in the way" }),
       ],
       20,
     );
@@ -50,7 +51,10 @@ describe("the picture", () => {
       ["a", 8, 9, "lost"],
       ["b", 10, 12, "killed"],
     ]);
-    expect(picture?.refused).toEqual([{ replica: "b", graph, atMs: 2, message: "held by a" }]);
+    expect(picture?.marks).toEqual([
+      { kind: "skipped", replica: "b", graph, atMs: 2, message: "held by a" },
+      { kind: "error", replica: "b", graph, atMs: 15, message: "a pooler is in the way" },
+    ]);
   });
 
   it("gives each scene what happened in it, also when the news came in another order", () => {

@@ -32,6 +32,7 @@ export function answerForError(error: unknown): TickAnswer {
   return { status: "error", code, message: said(error) };
 }
 
-function said(error: unknown): string {
+/** What an error says. */
+export function said(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

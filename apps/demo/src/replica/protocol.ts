@@ -59,6 +59,7 @@ export interface ReplicaEvent {
   readonly event:
     | { readonly type: "granted"; readonly fence: string }
     | { readonly type: "refused"; readonly message: string; readonly tookMs: number }
+    | { readonly type: "acquire-failed"; readonly message: string }
     | { readonly type: "lost"; readonly fence: string; readonly reason: string }
     | { readonly type: "settled"; readonly fence: string; readonly ending: string };
 }

@@ -7,7 +7,7 @@ import { skipLock } from "@sole-writer/skip-lock";
 import { Pool } from "pg";
 import { describeAudit, packAudit } from "../graphs/pack-audit.js";
 import { describePlan, restockPlan } from "../graphs/restock-plan.js";
-import { answerForError, answerOf } from "./answer.js";
+import { answerForError, answerOf, said } from "./answer.js";
 import { bodyPen } from "./body-pen.js";
 import { outsideAt } from "./outside.js";
 import type { GraphName, Opening, Ready, ReplicaEvent, TickAnswer } from "./protocol.js";
@@ -99,6 +99,8 @@ function plainEvent(event: CoordinatorEvent): ReplicaEvent | undefined {
       const { tookMs, refusal } = event;
       return { ...head, event: { type: "refused", message: refusal.message, tookMs } };
     }
+    case "acquire-failed":
+      return { ...head, event: { type: "acquire-failed", message: said(event.error) } };
     case "lost": {
       const { fence, error } = event;
       return { ...head, event: { type: "lost", fence: String(fence), reason: error.reason } };

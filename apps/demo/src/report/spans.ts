@@ -9,8 +9,9 @@ export interface Span {
   readonly ending: "ran" | "failed" | "lost" | "killed";
 }
 
-/** A refusal. */
-export interface Refused {
+/** An acquire without a grant: a refusal, or an error because the backend could not be asked. */
+export interface Mark {
+  readonly kind: "skipped" | "error";
   readonly replica: string;
   readonly graph: string;
   readonly atMs: number;
@@ -24,7 +25,7 @@ export interface ScenePicture {
   readonly fromMs: number;
   readonly toMs: number;
   readonly spans: readonly Span[];
-  readonly refused: readonly Refused[];
+  readonly marks: readonly Mark[];
 }
 
 /** Sorts what happened into scenes, and grants into spans. */
@@ -40,7 +41,7 @@ export function picturesOf(all: readonly Happening[], endMs: number): ScenePictu
 function spansOf(all: readonly Happening[], endMs: number) {
   const open = new Map<string, Omit<Span, "toMs" | "ending">>();
   const spans: Span[] = [];
-  const refused: Refused[] = [];
+  const marks: Mark[] = [];
   const close = (key: string, toMs: number, ending: Span["ending"]) => {
     const span = open.get(key);
     if (span) spans.push({ ...span, toMs, ending });
@@ -57,8 +58,11 @@ function spansOf(all: readonly Happening[], endMs: number) {
     if (event.type === "granted") open.set(key, { replica, graph, fromMs: atMs });
     if (event.type === "lost") close(key, atMs, "lost");
     if (event.type === "settled") close(key, atMs, event.ending === "done" ? "ran" : "failed");
-    if (event.type === "refused") refused.push({ replica, graph, atMs, message: event.message });
+    if (event.type === "refused" || event.type === "acquire-failed") {
+      const kind = event.type === "refused" ? "skipped" : "error";
+      marks.push({ kind, replica, graph, atMs, message: event.message });
+    }
   }
   for (const key of [...open.keys()]) close(key, endMs, "lost");
-  return { spans, refused };
+  return { spans, marks };
 }

@@ -1,25 +1,30 @@
-import type { ScenePicture, Span } from "./spans.js";
+import type { Mark, ScenePicture, Span } from "./spans.js";
 
 const width = 1_080;
 const nameWidth = 120;
 const rowHeight = 26;
 const barHeight = 14;
 const headHeight = 54;
+const axisHeight = 13;
 const panelGap = 22;
 const margin = 20;
 const chartWidth = width - 2 * margin - nameWidth;
+const ink = "#455a64";
 
-/** Told apart by shape and words too, for those who do not see the colours. */
-const looks: Record<Span["ending"], { readonly fill: string; readonly says: string }> = {
-  ran: { fill: "#2e7d32", says: "ran" },
-  failed: { fill: "#ef6c00", says: "failed" },
-  lost: { fill: "#6a1b9a", says: "lost" },
-  killed: { fill: "#c62828", says: "killed" },
+const fills: Record<Span["ending"], string> = {
+  ran: "#2e7d32",
+  failed: "#ef6c00",
+  lost: "#6a1b9a",
+  killed: "#c62828",
+};
+const marks: Record<Mark["kind"], { readonly fill: string; readonly says: string }> = {
+  skipped: { fill: "#90a4ae", says: "skipped: refused, at once" },
+  error: { fill: "#c62828", says: "error: could not be asked" },
 };
 
 /** An SVG with a panel for each scene: replicas and graphs downwards, time to the right. */
 export function timelineSvg(scenes: readonly ScenePicture[]): string {
-  const parts: string[] = [];
+  const parts = [legend()];
   let y = margin + 34;
   for (const scene of scenes) {
     const panel = panelOf(scene, y);
@@ -29,66 +34,81 @@ export function timelineSvg(scenes: readonly ScenePicture[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${y}" viewBox="0 0 ${width} ${y}" font-family="system-ui, sans-serif" font-size="12">
 <title>Who ran which graph, and when</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
-${legend()}
 ${parts.join("\n")}
 </svg>
 `;
 }
 
 function legend(): string {
-  const entries = Object.values(looks).map(
-    ({ fill, says }, index) =>
-      `<rect x="${margin + index * 90}" y="${margin}" width="22" height="${barHeight}" rx="3" fill="${fill}"/><text x="${margin + 28 + index * 90}" y="${margin + 11}">${says}</text>`,
-  );
-  const x = margin + entries.length * 90;
-  return `${entries.join("\n")}
-<path d="${diamond(x + 8, margin + 7)}" fill="#90a4ae"/><text x="${x + 20}" y="${margin + 11}">skipped: refused, at once</text>`;
+  const entries = [
+    ...Object.entries(fills).map(([says, fill]) => ({ says, shape: bar(0, margin, 22, fill) })),
+    ...Object.entries(marks).map(([kind, { fill, says }]) => ({
+      says,
+      shape: kind === "error" ? cross(11, margin + 7, fill) : diamond(11, margin + 7, fill),
+    })),
+  ];
+  let x = margin;
+  const drawn = entries.map(({ says, shape }) => {
+    const entry = `<g transform="translate(${x} 0)">${shape}${words(28, margin + 11, says)}</g>`;
+    x += 48 + says.length * 7;
+    return entry;
+  });
+  return drawn.join("\n");
 }
 
 function panelOf(scene: ScenePicture, top: number): { svg: string; height: number } {
-  const { fromMs, spans, refused } = scene;
+  const head = [
+    words(margin, top + 16, scene.name, 'font-weight="bold" font-size="14"'),
+    words(margin, top + 34, scene.title, `fill="${ink}"`),
+  ];
   const rows = rowsOf(scene);
-  const lastMs = Math.max(
-    fromMs + 1,
-    ...spans.map(({ toMs }) => toMs),
-    ...refused.map(({ atMs }) => atMs),
-  );
-  const firstMs = Math.min(
-    lastMs - 1,
-    ...spans.map((span) => span.fromMs),
-    ...refused.map(({ atMs }) => atMs),
-  );
-  const x = (ms: number) => margin + nameWidth + (chartWidth * (ms - firstMs)) / (lastMs - firstMs);
-  const yOf = (row: Row) =>
-    top + headHeight + rows.findIndex((one) => keyOf(one) === keyOf(row)) * rowHeight;
-  const bottom = top + headHeight + rows.length * rowHeight;
+  if (rows.length === 0) {
+    const empty = "nobody was granted anything, and nobody was refused";
+    head.push(words(margin, top + headHeight + 11, empty, `fill="${ink}"`));
+    return { svg: head.join("\n"), height: headHeight + axisHeight };
+  }
 
+  const { firstMs, lastMs } = extentOf(scene);
+  const xOf = (ms: number) =>
+    margin + nameWidth + (chartWidth * (ms - firstMs)) / (lastMs - firstMs);
+  const yOf = (row: Row) =>
+    top + headHeight + rows.findIndex((one) => isSame(one, row)) * rowHeight;
   const names = rows.map(
     (row) =>
-      `<text x="${margin}" y="${yOf(row) + 11}">${escaped(row.replica)}</text><text x="${margin}" y="${yOf(row) + 21}" font-size="8" fill="#607d8b">${escaped(row.graph)}</text>`,
+      words(margin, yOf(row) + 11, row.replica) +
+      words(margin, yOf(row) + 21, row.graph, `font-size="8" fill="${ink}"`),
   );
-  const bars = spans.map((span) => {
-    const barWidth = Math.max(2, x(span.toMs) - x(span.fromMs));
-    const { fill, says } = looks[span.ending];
-    const label = `${span.replica} ${span.graph}: ${says} after ${(span.toMs - span.fromMs).toFixed(1)} ms`;
-    const end =
-      span.ending === "ran"
-        ? ""
-        : `<text x="${x(span.toMs) - 3}" y="${yOf(span) + 11}" text-anchor="end" font-size="10" fill="#ffffff">${barWidth > 44 ? says : ""}</text>`;
-    return `<rect x="${round(x(span.fromMs))}" y="${yOf(span)}" width="${round(barWidth)}" height="${barHeight}" rx="3" fill="${fill}"><title>${escaped(label)}</title></rect>${end}`;
+  const spans = scene.spans.map((span) => spanOf(span, xOf, yOf(span)));
+  const points = scene.marks.map((mark) => {
+    const shape = mark.kind === "error" ? cross : diamond;
+    const title = `${mark.replica}: ${mark.message}`;
+    return shape(xOf(mark.atMs), yOf(mark) + barHeight / 2, marks[mark.kind].fill, title);
   });
-  const marks = refused.map(
-    (one) =>
-      `<path d="${diamond(x(one.atMs), yOf(one) + barHeight / 2)}" fill="#90a4ae"><title>${escaped(`${one.replica}: ${one.message}`)}</title></path>`,
-  );
-  const nobody = `<text x="${margin}" y="${top + headHeight + 11}" fill="#607d8b">nobody was granted anything, and nobody was refused</text>`;
-  const axis = `<line x1="${x(firstMs)}" y1="${bottom}" x2="${x(lastMs)}" y2="${bottom}" stroke="#b0bec5"/>
-<text x="${x(firstMs)}" y="${bottom + 13}" font-size="10" fill="#607d8b">${(firstMs / 1_000).toFixed(3)} s</text>
-<text x="${x(lastMs)}" y="${bottom + 13}" font-size="10" fill="#607d8b" text-anchor="end">+${(lastMs - firstMs).toFixed(0)} ms</text>`;
-  const head = `<text x="${margin}" y="${top + 16}" font-weight="bold" font-size="14">${escaped(scene.name)}</text>
-<text x="${margin}" y="${top + 34}" fill="#455a64">${escaped(scene.title)}</text>`;
-  if (rows.length === 0) return { svg: [head, nobody].join("\n"), height: headHeight + 13 };
-  return { svg: [head, ...names, ...bars, ...marks, axis].join("\n"), height: bottom + 13 - top };
+  const bottom = top + headHeight + rows.length * rowHeight;
+  const small = `font-size="10" fill="${ink}"`;
+  const axis = [
+    `<line x1="${xOf(firstMs)}" y1="${bottom}" x2="${xOf(lastMs)}" y2="${bottom}" stroke="#b0bec5"/>`,
+    words(xOf(firstMs), bottom + axisHeight, `${(firstMs / 1_000).toFixed(3)} s`, small),
+    words(
+      xOf(lastMs),
+      bottom + axisHeight,
+      `+${(lastMs - firstMs).toFixed(0)} ms`,
+      `${small} text-anchor="end"`,
+    ),
+  ];
+  const svg = [...head, ...names, ...spans, ...points, ...axis].join("\n");
+  return { svg, height: bottom + axisHeight - top };
+}
+
+/** What is not "ran" also says so in words, for those who cannot tell the colours apart. */
+function spanOf(span: Span, xOf: (ms: number) => number, y: number): string {
+  const { replica, graph, fromMs, toMs, ending } = span;
+  const barWidth = Math.max(2, xOf(toMs) - xOf(fromMs));
+  const title = `${replica} ${graph}: ${ending} after ${(toMs - fromMs).toFixed(1)} ms`;
+  const drawn = bar(xOf(fromMs), y, barWidth, fills[ending], title);
+  if (ending === "ran" || barWidth < 44) return drawn;
+  const place = 'text-anchor="end" font-size="10" fill="#ffffff"';
+  return drawn + words(xOf(toMs) - 3, y + 11, ending, place);
 }
 
 interface Row {
@@ -96,21 +116,45 @@ interface Row {
   readonly graph: string;
 }
 
-function keyOf({ replica, graph }: Row): string {
-  return `${replica} ${graph}`;
+function isSame(a: Row, b: Row): boolean {
+  return a.replica === b.replica && a.graph === b.graph;
 }
 
-function rowsOf({ spans, refused }: ScenePicture): Row[] {
-  const rows = new Map<string, Row>();
-  for (const { replica, graph } of [...spans, ...refused])
-    rows.set(keyOf({ replica, graph }), { replica, graph });
-  return [...rows.values()].sort((a, b) =>
-    keyOf(a).localeCompare(keyOf(b), "en", { numeric: true }),
-  );
+function rowsOf(scene: ScenePicture): Row[] {
+  const all: Row[] = [...scene.spans, ...scene.marks];
+  return all
+    .filter((row, index) => all.findIndex((one) => isSame(one, row)) === index)
+    .sort(
+      (a, b) =>
+        a.replica.localeCompare(b.replica, "en", { numeric: true }) ||
+        a.graph.localeCompare(b.graph, "en"),
+    );
 }
 
-function diamond(x: number, y: number): string {
-  return `M${round(x)} ${round(y - 5)}l5 5l-5 5l-5 -5z`;
+function extentOf({ spans, marks }: ScenePicture): { firstMs: number; lastMs: number } {
+  const times = [...spans.flatMap((span) => [span.fromMs, span.toMs]), ...marks.map((m) => m.atMs)];
+  const firstMs = Math.min(...times);
+  return { firstMs, lastMs: Math.max(firstMs + 1, ...times) };
+}
+
+function bar(x: number, y: number, barWidth: number, fill: string, title = ""): string {
+  return `<rect x="${round(x)}" y="${y}" width="${round(barWidth)}" height="${barHeight}" rx="3" fill="${fill}">${titled(title)}</rect>`;
+}
+
+function diamond(x: number, y: number, fill: string, title = ""): string {
+  return `<path d="M${round(x)} ${round(y - 5)}l5 5l-5 5l-5 -5z" fill="${fill}">${titled(title)}</path>`;
+}
+
+function cross(x: number, y: number, fill: string, title = ""): string {
+  return `<path d="M${round(x - 4)} ${round(y - 4)}l8 8m0 -8l-8 8" stroke="${fill}" stroke-width="2.5" fill="none">${titled(title)}</path>`;
+}
+
+function words(x: number, y: number, text: string, attributes = ""): string {
+  return `<text x="${round(x)}" y="${round(y)}" ${attributes}>${escaped(text)}</text>`;
+}
+
+function titled(text: string): string {
+  return text === "" ? "" : `<title>${escaped(text)}</title>`;
 }
 
 function round(value: number): number {

@@ -22,7 +22,7 @@ export function startDemo(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningDemo {
-  const { DATABASE_URL: _, ...inherited } = process.env;
+  const { DATABASE_URL: _, PGBOUNCER_URL: __, ...inherited } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],
