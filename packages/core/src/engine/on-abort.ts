@@ -1,4 +1,9 @@
-const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+interface Listener {
+  readonly callbacks: Set<() => void>;
+  stop(): void;
+}
+
+const listeners = new WeakMap<AbortSignal, Listener>();
 
 /**
  * Calls back once when `signal` aborts. The function returned cancels it.
@@ -7,23 +12,26 @@ const waiting = new WeakMap<AbortSignal, Set<() => void>>();
  * at once, and Node warns of a leak from the eleventh listener on.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const known = waiting.get(signal);
-  const callbacks = known ?? new Set();
-  callbacks.add(callback);
-  if (!known) {
-    waiting.set(signal, callbacks);
-    signal.addEventListener("abort", tell);
-  }
+  const listener = listeners.get(signal) ?? listenTo(signal);
+  listener.callbacks.add(callback);
   return () => {
-    if (callbacks.delete(callback) && callbacks.size === 0) forget();
+    if (listener.callbacks.delete(callback) && listener.callbacks.size === 0) listener.stop();
   };
+}
 
+function listenTo(signal: AbortSignal): Listener {
+  const listener: Listener = {
+    callbacks: new Set(),
+    stop() {
+      signal.removeEventListener("abort", tell);
+      if (listeners.get(signal) === listener) listeners.delete(signal);
+    },
+  };
   function tell(): void {
-    forget();
-    for (const told of [...callbacks]) told();
+    listener.stop();
+    for (const callback of [...listener.callbacks]) callback();
   }
-  function forget(): void {
-    signal.removeEventListener("abort", tell);
-    if (waiting.get(signal) === callbacks) waiting.delete(signal);
-  }
+  signal.addEventListener("abort", tell);
+  listeners.set(signal, listener);
+  return listener;
 }
