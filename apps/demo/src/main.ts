@@ -54,7 +54,7 @@ async function run(options: DemoOptions): Promise<number> {
     write(`\n${tableOf(report.scenes, useColor)}\n\n`);
     write(`${report.ok ? "OK" : "BROKEN"}: ${summaryOf(report)}\nTimeline: ${report.timeline}\n`);
     if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-    if (options.keep) await keep(write, database.url);
+    if (options.keep) await keep(write, database.shownUrl);
     return report.ok ? 0 : 1;
   } finally {
     story.flush();
@@ -63,7 +63,7 @@ async function run(options: DemoOptions): Promise<number> {
 }
 
 async function keep(write: (text: string) => void, url: string): Promise<void> {
-  write(`PostgreSQL stays up until Ctrl-C: ${url}\n`);
+  write(`The database stays until Ctrl-C: ${url}\n`);
   if (!interrupted.signal.aborted) {
     // A listener does not keep the process alive.
     const alive = setInterval(() => {}, 60_000);

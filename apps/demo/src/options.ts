@@ -35,7 +35,7 @@ export function parseOptions(argv: readonly string[], scenes: readonly Scene[]):
     .option("-l, --list", "list the scenes and end")
     .addOption(sceneOption)
     .option("--json", "one JSON document on stdout, the story on stderr")
-    .option("--keep", "leave PostgreSQL up afterwards, until Ctrl-C")
+    .option("--keep", "leave the database there afterwards, until Ctrl-C")
     .option("--unprotected", "see what happens without a lock between processes: must fail")
     .option("--timeline <file>", "where to write the picture, an SVG (default: beside the program)")
     .addHelpText(

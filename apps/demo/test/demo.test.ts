@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findServer, sharedPostgres } from "@sole-writer/testbed";
+import { type Database, findServer, sharedPostgres } from "@sole-writer/testbed";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Report } from "../src/report/verdict.js";
 import { groupIsThere, runDemo, startDemo } from "./support/run-demo.js";
@@ -89,18 +89,30 @@ describe("the demo on a PostgreSQL that it starts itself", () => {
 });
 
 describe("the demo on a PostgreSQL that it is given", () => {
+  let server: Database;
+  beforeAll(async () => {
+    server = await sharedPostgres();
+  });
+  afterAll(async () => {
+    await server?.stop();
+  });
+
   it(
-    "plays one scene in a database of its own, and drops that again",
+    "plays one scene in a database of its own, keeps it when asked to, and drops it in the end",
     async () => {
-      const server = await sharedPostgres();
       const databases = () =>
         server.query("SELECT datname FROM pg_database WHERE datname LIKE 'sole_writer_demo%'");
       const before = await databases();
-      const { code, stdout, stderr } = await runDemo(
-        ["--scene", "supplier-down", "--json", ...picture("given")],
+      const demo = startDemo(
+        ["--scene", "supplier-down", "--json", "--keep", ...picture("given")],
         { DATABASE_URL: server.url() },
       );
+      await demo.storyReaches("stays until Ctrl-C");
+      expect((await databases()).length).toBe(before.length + 1);
+      demo.child.kill("SIGINT");
+      const { code, stdout, stderr } = await demo.ended;
       expect({ code, stderr }).toMatchObject({ code: 0 });
+      expect(stderr).not.toContain(`:${new URL(server.url()).password}@`);
       expect(reportOf(stdout).scenes.map(({ name }) => name)).toEqual(["supplier-down", "record"]);
       expect(await databases()).toEqual(before);
     },

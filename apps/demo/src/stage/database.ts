@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
-import { type Database, startPostgres } from "@sole-writer/testbed";
+import { startPostgres } from "@sole-writer/testbed";
 import { Client, Pool } from "pg";
 import { type Loaded, loadWarehouse } from "../warehouse/load.js";
 
@@ -8,11 +8,11 @@ import { type Loaded, loadWarehouse } from "../warehouse/load.js";
 export interface StageDatabase {
   /** Of the database; carries the password. */
   readonly url: string;
+  /** The same for people: without the password, unless the server is the demo's own. */
+  readonly shownUrl: string;
   /** `PostgreSQL 18.4, started for this run`, without credentials. */
   readonly description: string;
   readonly loaded: Loaded;
-  /** The server that was started here; absent when it was given. */
-  readonly server: Database | undefined;
   /** For the director's own questions. */
   readonly pool: Pool;
   /** Drops the database, and stops the server if it was started here. */
@@ -38,9 +38,9 @@ export async function openDatabase(givenUrl: string | undefined): Promise<StageD
     const origin = server ? "started for this run" : `at ${url.host}, as DATABASE_URL says`;
     return {
       url: url.href,
+      shownUrl: server ? url.href : withoutPassword(url),
       description: `PostgreSQL ${version}, ${origin}`,
       loaded,
-      server,
       pool,
       async close() {
         await pool.end();
@@ -95,6 +95,12 @@ async function onServer<T>(serverUrl: string, work: (client: Client) => Promise<
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+function withoutPassword(url: URL): string {
+  const shown = new URL(url);
+  shown.password = "";
+  return shown.href;
 }
 
 /** A connection that was tried at several addresses fails with an error that has no words of its own. */
