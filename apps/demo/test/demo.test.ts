@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Database, findServer, sharedPostgres } from "@sole-writer/testbed";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Report } from "../src/report/verdict.js";
+import { expectedAudit, expectedPlan } from "./support/expected.js";
 import { groupIsThere, runDemo, startDemo } from "./support/run-demo.js";
 
 /** A run takes about 5 s alone; beside other test files and on a loaded machine several times that. */
@@ -51,6 +52,8 @@ describe("the demo on a PostgreSQL that it starts itself", () => {
         ]);
       expect(stderr).toMatch(/replica-\d {3}restock_plan skipped: .* is held by replica-\d/);
       expect(stderr).toContain("is killed with SIGKILL");
+      expect(stderr).toContain(await expectedPlan());
+      expect(stderr).toContain(await expectedAudit());
       const svg = await readFile(join(folder, "all.svg"), "utf8");
       for (const word of ["killed", "lost", "failed", "skipped"]) expect(svg).toContain(word);
     },
