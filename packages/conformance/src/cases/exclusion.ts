@@ -1,31 +1,7 @@
-import { check, inWords } from "../check.js";
+import { check } from "../check.js";
 import { law } from "../laws.js";
-import type { PlainReport } from "../replica/plain.js";
-import type { CaseContext } from "../suite/context.js";
-import type { Replica } from "../suite/replica.js";
 import type { LawCase } from "./law-case.js";
-
-/** Long enough for the losers to be answered while the winner runs, on two busy cores. */
-const holdMs = 150;
-
-/** All replicas tick one graph at one time; exactly one may run, and nobody may queue for a turn. */
-async function raceOnce(context: CaseContext, racers: readonly Replica[], graph: string) {
-  const startAt = context.barrier();
-  const ticks = racers.map((racer) => racer.tick(graph, { hold: holdMs }, { startAt }));
-  const reports = await Promise.all(ticks.map(({ report }) => report));
-  const statuses = reports.map(statusOf);
-  const ran = statuses.filter((status) => status === "ran").length;
-  const skipped = statuses.filter((status) => status === "skipped").length;
-  check(
-    ran === 1 && skipped === racers.length - 1,
-    `of ${racers.length} ticks at one time one should have run and the others been skipped, but: ${inWords(reports)}`,
-  );
-  return reports;
-}
-
-function statusOf(report: PlainReport): string {
-  return report.kind === "outcome" ? report.status : "threw";
-}
+import { raceOnce } from "./race.js";
 
 export const exclusionCases: readonly LawCase[] = [
   {

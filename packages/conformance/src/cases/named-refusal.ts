@@ -4,6 +4,7 @@ import { law } from "../laws.js";
 import type { Held } from "../suite/held.js";
 import type { Replica } from "../suite/replica.js";
 import type { LawCase } from "./law-case.js";
+import { raceOnce } from "./race.js";
 
 /**
  * A refusal names the holder, with label, fence and time. One that does not is a fault where the same
@@ -63,13 +64,8 @@ export const namedRefusalCases: readonly LawCase[] = [
     async run(context) {
       const racers = await context.replicas("a", "b", "c");
       for (let round = 0; round < context.options.rounds; round += 1) {
-        const startAt = context.barrier();
-        const ticks = racers.map((racer) => racer.tick(context.graph, { hold: 100 }, { startAt }));
-        const reports = await Promise.all(ticks.map(({ report }) => report));
-        const outcomes = reports.filter((report) => report.kind === "outcome");
-        const winner = outcomes.find(({ status }) => status === "ran");
-        check(winner, `one of the ticks should have run: ${inWords(reports)}`);
-        for (const { refusal } of outcomes)
+        const { winner, losers } = await raceOnce(context, racers, context.graph);
+        for (const { refusal } of losers)
           check(
             refusal?.holder?.fence === undefined || refusal.holder.fence === winner.fence,
             `a loser was told of another than the winner, whose fence is ${winner.fence}: ${inWords(refusal)}`,
