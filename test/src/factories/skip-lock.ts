@@ -1,6 +1,7 @@
 import type { CoordinatorFactory, OpenOptions } from "@sole-writer/conformance";
 import type { Coordinator } from "@sole-writer/core";
 import { skipLock } from "@sole-writer/skip-lock";
+import type { VanishingWay } from "../faults/vanishing-way.js";
 
 /** Where a replica finds the database. It crosses to other processes. */
 export interface SkipLockSettings {
@@ -21,11 +22,22 @@ export function open(options: OpenOptions<SkipLockSettings>): Coordinator {
   return skipLock({ app, label, acquireTimeoutMs, onEvent, url: settings.url });
 }
 
-/** skip-lock on a server that the suite may break; `url` is a database of its own there. */
-export function skipLockFactory(
+/**
+ * skip-lock on a server that the suite may break; `url` is a database of its own there. `way` leads to it
+ * where this machine can have one.
+ */
+export async function skipLockFactory(
   server: FaultyServer,
   url: string,
-): CoordinatorFactory<SkipLockSettings> {
+  way: VanishingWay | undefined,
+): Promise<CoordinatorFactory<SkipLockSettings>> {
+  const over = await way?.leadTo(server.port);
+  const hostVanishes = way &&
+    over && {
+      settings: { url: changed(url, { host: `${over.host}:${over.port}` }) },
+      cut: way.cut,
+      restore: way.restore,
+    };
   return {
     module: new URL("../../dist/factories/skip-lock.js", import.meta.url),
     settings: { url },
@@ -35,6 +47,7 @@ export function skipLockFactory(
         port: server.port,
         settings: (port) => ({ url: changed(url, { host: `127.0.0.1:${port}` }) }),
       },
+      ...(hostVanishes && { hostVanishes }),
       wrongCredentials: { url: changed(url, { password: "wrong" }) },
       async takeAway({ app, graph, fence }) {
         await server.query(

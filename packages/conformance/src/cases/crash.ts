@@ -49,14 +49,17 @@ export const crashCases: readonly LawCase[] = [
       const held = await a.take(context.graph);
       await b.refused(context.graph);
       await way.cut();
-      const { hostVanishedMs } = context.guarantees.handover;
-      const next = await b.takeWithin(hostVanishedMs + slackMs, context.graph);
-      check(
-        next.fence > held.fence,
-        `the fence should have risen: ${held.fence}, then ${next.fence}`,
-      );
-      await next.release();
-      await way.restore();
+      try {
+        const { hostVanishedMs } = context.guarantees.handover;
+        const next = await b.takeWithin(hostVanishedMs + slackMs, context.graph);
+        check(
+          next.fence > held.fence,
+          `the fence should have risen: ${held.fence}, then ${next.fence}`,
+        );
+        await next.release();
+      } finally {
+        await way.restore();
+      }
     },
   },
   {
