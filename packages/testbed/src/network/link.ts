@@ -12,12 +12,19 @@ export interface Link {
 /** What becomes of bytes in one direction. */
 type Fate = "pass" | "swallow" | "hold";
 
-/** Connects `client` to `target`; calls `onClosed` once, when both sides are gone. */
+/** What a link has to know of its proxy, and to tell it. */
+interface Surroundings {
+  mode(): ProxyMode;
+  onSwallowed(byteCount: number): void;
+  /** Called once, when both sides are gone. */
+  onClosed(): void;
+}
+
+/** Connects `client` to `target`. */
 export function openLink(
   client: Socket,
   target: { readonly host: string; readonly port: number },
-  mode: () => ProxyMode,
-  onClosed: () => void,
+  { mode, onSwallowed, onClosed }: Surroundings,
 ): Link {
   const server = connect({ ...target, allowHalfOpen: true, noDelay: true });
   // A stream with a gap, or a side that left while the other must not learn of it.
@@ -32,8 +39,10 @@ export function openLink(
 
   function pump(from: Socket, to: Socket): void {
     from.on("data", (bytes: Buffer) => {
-      if (fateOf(from) === "swallow") isBroken = true;
-      else if (!to.write(bytes)) from.pause();
+      if (fateOf(from) === "swallow") {
+        isBroken = true;
+        onSwallowed(bytes.length);
+      } else if (!to.write(bytes)) from.pause();
     });
     to.on("drain", () => {
       if (fateOf(from) !== "hold") from.resume();

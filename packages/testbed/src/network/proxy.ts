@@ -19,6 +19,8 @@ export interface Proxy extends AsyncDisposable {
   readonly port: number;
   /** Connections through it that are open on one side at least. */
   readonly connections: number;
+  /** Bytes lost in `hole` and `noreply` so far: tells when a request has arrived in the hole. */
+  readonly swallowedBytes: number;
   /**
    * Takes effect at once for bytes not yet read; resolves when new connections see it too. Back in
    * `pass`, a connection that lost bytes is reset: TCP never delivers a stream with a gap.
@@ -36,16 +38,18 @@ export async function startProxy(target: {
 }): Promise<Proxy> {
   const links = new Set<Link>();
   let mode: ProxyMode = "pass";
+  let swallowedBytes = 0;
   let port = await freePort();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
 
   function accept(client: Socket): void {
-    const link = openLink(
-      client,
-      target,
-      () => mode,
-      () => links.delete(link),
-    );
+    const link = openLink(client, target, {
+      mode: () => mode,
+      onSwallowed: (count) => {
+        swallowedBytes += count;
+      },
+      onClosed: () => links.delete(link),
+    });
     links.add(link);
   }
 
@@ -87,6 +91,9 @@ export async function startProxy(target: {
     port,
     get connections() {
       return links.size;
+    },
+    get swallowedBytes() {
+      return swallowedBytes;
     },
     set,
     cut,

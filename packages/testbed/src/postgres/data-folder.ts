@@ -12,7 +12,8 @@ export const superuser = { user: "postgres", password: "postgres" } as const;
 export type Settings = Readonly<Record<string, string | number>>;
 
 /**
- * For tests: nothing has to outlive a power cut. Dynamic shared memory lies in the data folder, because
+ * For tests: nothing has to outlive a power cut, but a commit outlives a crash of the server, so
+ * synchronous_commit stays on. Dynamic shared memory lies in the data folder, because
  * a killed server leaves it behind elsewhere, and containers have little of it.
  */
 const settingsForTests: Settings = {
@@ -20,7 +21,6 @@ const settingsForTests: Settings = {
   unix_socket_directories: "",
   max_connections: 100,
   fsync: "off",
-  synchronous_commit: "off",
   full_page_writes: "off",
   dynamic_shared_memory_type: "mmap",
   wal_level: "replica",

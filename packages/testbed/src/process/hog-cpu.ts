@@ -5,6 +5,7 @@ import { guardedEnv, guardProcess } from "../guard/guard.js";
 
 /** Processes that do nothing but use the processor. */
 export interface CpuHogs extends AsyncDisposable {
+  readonly pids: readonly number[];
   stop(): Promise<void>;
 }
 
@@ -33,5 +34,6 @@ export function hogCpu(count: number): CpuHogs {
     );
   }
 
-  return { stop, [Symbol.asyncDispose]: stop };
+  const pids = hogs.flatMap((hog) => hog.pid ?? []);
+  return { pids, stop, [Symbol.asyncDispose]: stop };
 }
