@@ -99,10 +99,8 @@ async function problemsTogether() {
       compilerOptions: {
         module: "nodenext",
         target: "es2022",
-        lib: ["es2024", "esnext.disposable"],
         types: ["node"],
         strict: true,
-        exactOptionalPropertyTypes: true,
         skipLibCheck: false,
         noEmit: true,
       },

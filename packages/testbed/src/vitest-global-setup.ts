@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { guardWhatIStart } from "./guard/guard.js";
 import { givenServer } from "./postgres/given-server.js";
 import type { Database } from "./postgres/server.js";
 import { type BrokerAnswer, brokerVariable } from "./postgres/shared-postgres.js";
@@ -13,6 +14,8 @@ import { startPostgres } from "./postgres/start-postgres.js";
 
 /** Called by Vitest before the first test file; resolves with what it calls after the last. */
 export async function setup(): Promise<() => Promise<void>> {
+  // Before the workers start: they have to end when this run is killed.
+  guardWhatIStart();
   const prefix = `sole_writer_${randomUUID().slice(0, 8)}_`;
   let started: Promise<Database> | undefined;
 

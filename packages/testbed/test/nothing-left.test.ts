@@ -13,6 +13,7 @@ interface Started {
 }
 
 const script = new URL("./support/start-everything.mjs", import.meta.url);
+const between = new URL("./support/start-in-between.mjs", import.meta.url);
 /** The guard gives PostgreSQL 5 s to put its shared memory away before it kills it. */
 const afterwards = { timeout: 15_000, interval: 20 };
 
@@ -37,5 +38,12 @@ it("leaves nothing behind a process that forgets to stop what it started", async
   await using forgetful = spawnProcess(script, { args: ["and-exit"] });
   const started = await forgetful.nextMessage<Started>((message) => message.pids !== undefined);
   expect(await forgetful.exited).toEqual({ code: 0, signal: null });
+  await everythingIsGone(started);
+});
+
+it("leaves nothing behind a process in between that is killed", async () => {
+  await using killed = spawnProcess(between);
+  const started = await killed.nextMessage<Started>((message) => message.pids !== undefined);
+  await killed.kill("SIGKILL");
   await everythingIsGone(started);
 });

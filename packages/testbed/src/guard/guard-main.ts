@@ -4,8 +4,9 @@
  * ends whatever is still registered, removes its folders, and exits.
  */
 import { rmSync } from "node:fs";
+import { basename } from "node:path";
 import { createInterface } from "node:readline";
-import { carriersOf, familyOf, startOf } from "./process-table.js";
+import { carriersOf, childrenOf, commandOf, familyOf, startOf } from "./process-table.js";
 import { type GuardMessage, runVariable } from "./protocol.js";
 
 /** Longer than an immediate shutdown of PostgreSQL takes on a busy machine; then SIGKILL. */
@@ -20,6 +21,7 @@ interface Ward {
 const wards = new Map<number, Ward>();
 const folders = new Set<string>();
 const run = process.argv[2] ?? "";
+const ownCommand = basename(process.argv[1] ?? "guard-main.js");
 
 // It leaves when its process has left, and not before.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
@@ -74,9 +76,14 @@ async function end(pid: number, ward: Ward): Promise<void> {
 function endFamily(pid: number): void {
   // Parents first, stopped: a parent that runs on could start another child behind our back.
   signal(pid, "SIGSTOP");
-  const [, ...children] = familyOf(pid);
-  for (const child of children) endFamily(child);
+  const children = childrenOf(pid);
+  // One that is a guard itself sees the end of its process and does the rest, as gently as we would.
+  if (!children.some(isGuard)) for (const child of children) endFamily(child);
   signal(pid, "SIGKILL");
+}
+
+function isGuard(pid: number): boolean {
+  return commandOf(pid).includes(ownCommand);
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -8,12 +8,17 @@ const run = randomUUID();
 let pipe: Writable | undefined;
 
 /**
- * The environment for a process of the testbed, so that the guard knows it and what it starts in turn.
- * From the first call on this process's own environment carries the mark too: then the guard also finds
- * what others here start without announcing it, such as a test runner's workers.
+ * Marks this process's own environment, so that whatever it starts from now on is ended after it, also
+ * what nobody announces, such as a test runner's workers. Linux only, because only there the guard can
+ * read the environment of others.
  */
-export function guardedEnv(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+export function guardWhatIStart(): void {
   pipe ??= startGuard();
+}
+
+/** The environment for a process of the testbed: by it the guard knows the process and its children. */
+export function guardedEnv(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+  guardWhatIStart();
   return { ...env, [runVariable]: run };
 }
 

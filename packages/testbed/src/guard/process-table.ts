@@ -27,6 +27,21 @@ export function familyOf(
   return family;
 }
 
+/** What `pid` has started itself and is still there. */
+export function childrenOf(pid: number): number[] {
+  return listProcesses().flatMap((entry) => (entry.parent === pid ? [entry.pid] : []));
+}
+
+/** The command line of `pid`; empty when it is gone. */
+export function commandOf(pid: number): string {
+  try {
+    if (process.platform === "linux") return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+    return execFileSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" });
+  } catch {
+    return "";
+  }
+}
+
 /** When `pid` was started, in the machine's own words; undefined when it is gone. */
 export function startOf(pid: number): string | undefined {
   if (process.platform === "linux") return readStat(pid)?.started;
