@@ -11,6 +11,7 @@ import {
 import { cp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { guardFolder } from "../guard/guard.js";
 import { isOpenToAll, reachableTmpdir } from "../guard/temp-folder.js";
 import type { Account } from "./account.js";
 
@@ -66,17 +67,20 @@ async function readableCopy(native: string, version: string, account: Account): 
   if (isCopyOf(target, native)) return target;
   // Copied under another name and renamed: another process sees all of it or nothing.
   const draft = `${target}.${randomUUID()}`;
+  const forget = guardFolder(draft);
   mkdirSync(draft, { mode: 0o755 });
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
-  if (existsSync(target) && !isCopyOf(target, native)) await rm(target, { recursive: true });
   try {
     renameSync(draft, target);
+    forget();
+    return target;
   } catch {
+    // Another process was quicker, or an old copy has lost files: it may be in use, so it stays.
+    if (!isCopyOf(target, native)) return draft;
     await rm(draft, { recursive: true, force: true });
-    if (!isCopyOf(target, native))
-      throw new Error(`Cannot copy PostgreSQL's programs to ${target}. Remove that folder.`);
+    forget();
+    return target;
   }
-  return target;
 }
 
 /** Ours and complete: temporary folders are open to others, and get cleaned file by file. */
@@ -85,7 +89,8 @@ function isCopyOf(target: string, native: string): boolean {
   const { uid, mode } = lstatSync(target);
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return false;
   return readdirSync(native, { recursive: true, encoding: "utf8" }).every((name) => {
-    const copy = join(target, name);
-    return existsSync(copy) && statSync(copy).size === statSync(join(native, name)).size;
+    const original = statSync(join(native, name));
+    const copy = statSync(join(target, name), { throwIfNoEntry: false });
+    return copy !== undefined && (original.isDirectory() || copy.size === original.size);
   });
 }

@@ -81,7 +81,13 @@ function over(child: ChildProcess, name: string): ServerProcess {
 
   function signal(which: "SIGSTOP" | "SIGCONT", one?: number): void {
     if (hasExited(child)) throw new Error(`This ${name} does not run: start it again first.`);
-    for (const target of one === undefined ? familyOf(pid) : [one]) process.kill(target, which);
+    if (one !== undefined) {
+      process.kill(one, which);
+      return;
+    }
+    // First the one that starts others. Some of them may end just now.
+    process.kill(pid, which);
+    for (const member of familyOf(pid)) trySignal(member, which);
   }
 
   async function end(how: NodeJS.Signals): Promise<void> {
