@@ -36,7 +36,7 @@ it("sets up a session so that the server notices a vanished client and never end
     tcp_keepalives_idle: "5",
     tcp_keepalives_interval: "2",
     tcp_keepalives_count: "3",
-    tcp_user_timeout: "10s",
+    tcp_user_timeout: "10000",
     client_connection_check_interval: "1s",
     idle_session_timeout: "0",
     idle_in_transaction_session_timeout: "0",
