@@ -19,7 +19,8 @@ for (const stream of [build.stdout, build.stderr]) stream.on("data", (chunk) => 
 build.on("close", (code) => {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if (code === 0) {
-    console.log(`Built in ${seconds} s.`);
+    // Not on stdout: what the command after it prints there may be JSON.
+    console.error(`Built in ${seconds} s.`);
     return;
   }
   process.stdout.write(Buffer.concat(output));
