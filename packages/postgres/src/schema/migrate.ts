@@ -36,7 +36,7 @@ export async function ensureSchema(
     if (stateOf(cause) === "42501")
       throw new BackendError(
         "BACKEND_FORBIDDEN",
-        `The schema sole_writer is at version ${found}, version ${versions.length} is needed, and this role may not make it. Run what migrationSql() prints as a role that may CREATE in this database, and grant this role USAGE on the schema and SELECT, INSERT, UPDATE, DELETE on its tables.`,
+        `The schema sole_writer is at version ${found}, version ${versions.length} is needed, and this role may not make it. Run what migrationSql() prints as a role that may CREATE in this database, and grant this role USAGE on the schema and SELECT, INSERT, UPDATE on its tables.`,
         { cause },
       );
     throw cause;
