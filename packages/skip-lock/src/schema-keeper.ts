@@ -1,6 +1,7 @@
 import { isBackendError } from "@sole-writer/core";
-import { ensureSchema, postgresFault } from "@sole-writer/postgres";
-import type { LockSessions } from "./lock-sessions.js";
+import { ensureSchema } from "@sole-writer/postgres";
+import { forGraph } from "./for-graph.js";
+import type { LockSession, LockSessions } from "./lock-sessions.js";
 import type { LockHome } from "./term.js";
 
 /** Makes sure that the tables are there before they are used, and again when they have vanished. */
@@ -17,16 +18,17 @@ export function schemaKeeper(
   let isReady = false;
 
   async function ensure(graph: string | undefined, signal: AbortSignal): Promise<void> {
-    const lockSession = await sessions.borrowAlone(signal);
+    let lockSession: LockSession | undefined;
     try {
+      lockSession = await sessions.borrowAlone(signal);
       await ensureSchema(lockSession.session, { create: migrate, signal });
       isReady = true;
       sessions.putBackAlone(lockSession);
     } catch (error) {
-      lockSession.session.destroy();
+      lockSession?.session.destroy();
       throw signal.aborted
         ? signal.reason
-        : postgresFault(error, home.what("prepare the schema for", graph ?? "every graph"));
+        : forGraph(error, home.what("ask for", graph ?? "every graph"));
     }
   }
 

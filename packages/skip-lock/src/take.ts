@@ -7,6 +7,7 @@ import {
 } from "@sole-writer/core";
 import { postgresFault } from "@sole-writer/postgres";
 import { type KnownHolder, readHolder } from "./describe-holder.js";
+import { forGraph } from "./for-graph.js";
 import type { LockKey } from "./key.js";
 import type { LockSession, LockSessions } from "./lock-sessions.js";
 import { endOrphan } from "./sql/end-orphan.js";
@@ -29,7 +30,7 @@ export function takeLock(home: LockHome, sessions: LockSessions) {
   return async function take(request: TakeRequest): Promise<Answer> {
     const key = home.keyOf(request.graph);
     for (let orphans = 0; ; ) {
-      const lockSession = await sessions.borrow(request.signal);
+      const lockSession = await borrow(request);
       try {
         const answer = await attempt(lockSession, key, request);
         if (answer !== "ask-again") return answer;
@@ -47,6 +48,14 @@ export function takeLock(home: LockHome, sessions: LockSessions) {
         );
     }
   };
+
+  async function borrow({ graph, signal }: TakeRequest): Promise<LockSession> {
+    try {
+      return await sessions.borrow(signal);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : forGraph(error, home.what("ask for", graph));
+    }
+  }
 
   async function attempt(
     lockSession: LockSession,

@@ -36,6 +36,7 @@ async function faultOf(url: string, options: Partial<SkipLockOptions> = {}) {
   });
   const fault = await faulted(coordinator.acquire("graph"));
   expect(events).toEqual(["acquire-failed"]);
+  expect(fault.message).toContain(`"graph"`);
   expect(String(fault.stack)).not.toContain(password);
   return fault;
 }

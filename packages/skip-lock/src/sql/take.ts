@@ -11,8 +11,9 @@ import { hasRun } from "./window-has-run.js";
  * waits for that commit and works on the row as it is afterwards. The window is looked at twice: before
  * the lock, so that a window that has run costs no lock, and on the newest version of the row.
  *
- * `materialized` and the single row that everything is driven from keep the planner from evaluating the
- * try more than once: session locks are counted, and one unlock would then leave one behind.
+ * The single row that everything is driven from, and a volatile function in a `with` of its own, which is
+ * never inlined, keep the planner from evaluating the try more than once: session locks are counted, and
+ * one unlock would then leave one behind.
  *
  * When it fails after the lock was taken, the lock is still there: close the session.
  *
