@@ -28,8 +28,7 @@ export const exclusionCases: readonly LawCase[] = [
     async run(context) {
       const labels = Array.from({ length: context.options.replicas }, (_, index) => `r${index}`);
       const racers = await context.replicas(...labels);
-      const rounds = Math.max(Math.ceil(context.options.rounds / 4), 2);
-      for (let round = 0; round < rounds; round += 1)
+      for (let round = 0; round < context.options.rounds; round += 1)
         await raceOnce(context, racers, context.graph);
     },
   },
