@@ -5,7 +5,7 @@ import { prove } from "./prove.js";
 import { readGraphs } from "./read.js";
 import { schemaKeeper } from "./schema-keeper.js";
 import { settle as settleStatement } from "./sql/settle.js";
-import { unlockStatements } from "./sql/unlock.js";
+import { type UnlockRow, unlockStatements } from "./sql/unlock.js";
 import { takeLock, windowValues } from "./take.js";
 import type { LockHome, LockTerm } from "./term.js";
 
@@ -48,7 +48,7 @@ export function lockPort(
   const take = takeLock(home, sessions);
 
   async function unlock({ key, lockSession }: LockTerm, signal: AbortSignal): Promise<boolean> {
-    const [row] = await sessions.run<{ unlocked: boolean }>(
+    const [row] = await sessions.run<UnlockRow>(
       lockSession,
       unlockStatements[key.form],
       key.lockArguments,

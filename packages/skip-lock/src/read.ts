@@ -3,6 +3,7 @@ import { postgresFault, readSessionName } from "@sole-writer/postgres";
 import { readHolder } from "./describe-holder.js";
 import type { LockSessions } from "./lock-sessions.js";
 import { type GraphRow, type LockRow, readLocks, readRows } from "./sql/read-graphs.js";
+import { whoHoldsValues } from "./sql/who-holds.js";
 import { type WhoHoldsRow, whoHoldsNow } from "./sql/who-holds-now.js";
 import type { LockHome } from "./term.js";
 
@@ -17,8 +18,7 @@ export async function readGraphs(
 
   /** Never granted to a replica, and yet a program of somebody else may hold it. */
   async function stranger(name: string): Promise<GraphStatus[]> {
-    const key = home.keyOf(name);
-    const values = [home.app, name, key.text, ...Object.values(key.shownAs)];
+    const values = whoHoldsValues(home.app, name, home.keyOf(name));
     const [row] = await sessions.run<WhoHoldsRow>(lockSession, whoHoldsNow, values, signal);
     const holder = readHolder(row?.held_by ?? null);
     if (holder?.kind !== "stranger") return [];

@@ -12,7 +12,8 @@ import type { LockKey } from "./key.js";
 import type { LockSession, LockSessions } from "./lock-sessions.js";
 import { endOrphan } from "./sql/end-orphan.js";
 import { type TakeRow, takeStatements } from "./sql/take.js";
-import { unlockStatements } from "./sql/unlock.js";
+import { type UnlockRow, unlockStatements } from "./sql/unlock.js";
+import { whoHoldsValues } from "./sql/who-holds.js";
 import { type WhoHoldsRow, whoHoldsNow } from "./sql/who-holds-now.js";
 import type { LockHome, LockTerm } from "./term.js";
 
@@ -66,9 +67,10 @@ export function takeLock(home: LockHome, sessions: LockSessions) {
     const own = lockSession.keys.get(key.text);
     if (own) return heldByUs(own.graph, graph);
     lockSession.keys.set(key.text, { graph, state: "trying" });
-    const unlock = () => {
-      const { text } = unlockStatements[key.form];
-      return lockSession.session.run({ text }, key.lockArguments);
+    const unlock = async () => {
+      const statement = unlockStatements[key.form];
+      const [row] = await lockSession.session.run<UnlockRow>(statement, key.lockArguments);
+      return row?.unlocked === true;
     };
     let keeps = false;
     try {
@@ -84,7 +86,8 @@ export function takeLock(home: LockHome, sessions: LockSessions) {
         lockSession.keys.set(key.text, { graph, state: "held" });
         return { taken: true, term: termOf(lockSession, key, request, row.fence, row.since_ms) };
       }
-      if (row.locked) await unlock();
+      if (row.locked && !(await unlock()))
+        throw new Error("the lock that was just taken is not held by the session that took it");
       const answer =
         row.has_run || row.locked ? alreadyRan : await refusal(lockSession, key, request, row);
       sessions.putBack(lockSession);
@@ -104,7 +107,7 @@ export function takeLock(home: LockHome, sessions: LockSessions) {
   async function ask(lockSession: LockSession, key: LockKey, request: TakeRequest) {
     const { graph, window, minIntervalMs, signal } = request;
     const values = [
-      ...lookedUp(key, graph),
+      ...whoHoldsValues(home.app, graph, key),
       ...windowValues(window),
       minIntervalMs ?? null,
       home.holder.id,
@@ -146,7 +149,7 @@ export function takeLock(home: LockHome, sessions: LockSessions) {
       const [again] = await sessions.run<WhoHoldsRow>(
         lockSession,
         whoHoldsNow,
-        lookedUp(key, graph),
+        whoHoldsValues(home.app, graph, key),
         signal,
       );
       found = again?.held_by ?? null;
@@ -185,11 +188,6 @@ export function takeLock(home: LockHome, sessions: LockSessions) {
   function heldByUs(held: string, graph: string): Answer {
     const refused = { taken: false, reason: "held", holder: home.holder } as const;
     return held === graph ? refused : { ...refused, keySharedWith: held };
-  }
-
-  function lookedUp(key: LockKey, graph: string): unknown[] {
-    const { classId, objectId, subId } = key.shownAs;
-    return [home.app, graph, key.text, classId, objectId, subId];
   }
 }
 

@@ -9,3 +9,8 @@ export const unlockStatements: Readonly<Record<KeyForm, Statement>> = {
   pair: { text: "select pg_catalog.pg_advisory_unlock($1::int, $2::int) as unlocked" },
   single: { text: "select pg_catalog.pg_advisory_unlock($1::bigint) as unlocked" },
 };
+
+/** The answer to `unlockStatements`. */
+export interface UnlockRow {
+  readonly unlocked: boolean;
+}

@@ -1,3 +1,5 @@
+import type { LockKey } from "../key.js";
+
 /**
  * Who holds a key at this moment, as a JSON object, or null: an expression, to be evaluated after the lock
  * was tried. The lock table and the session's name are read from the server's shared memory, never from
@@ -35,6 +37,12 @@ export const whoHolds = `(
     and lock.objsubid = $6::smallint
   limit 1
 )`;
+
+/** The values of $1 to $6. */
+export function whoHoldsValues(app: string, graph: string, key: LockKey): readonly unknown[] {
+  const { classId, objectId, subId } = key.shownAs;
+  return [app, graph, key.text, classId, objectId, subId];
+}
 
 /** What `whoHolds` answers. */
 export interface LockHolder {
