@@ -24,7 +24,9 @@ export type SoleWriterErrorCode =
   | "INVALID_NAME"
   | "INVALID_OPTION"
   | "ACQUIRE_ABORTED"
-  | "COORDINATOR_CLOSED";
+  | "COORDINATOR_CLOSED"
+  | "UNFENCED_WRITE"
+  | "STALE_WRITE";
 
 const brand = Symbol.for("sole-writer.error");
 

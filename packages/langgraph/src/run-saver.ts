@@ -1,10 +1,9 @@
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
 import type { RunScope } from "./run-scope.js";
+import { isWriter, saverOver } from "./saver-proxy.js";
 
 /** Under which key the metadata of a checkpoint carries the id of the run that wrote it. */
 export const runKey = "sole_writer_run";
-
-const writers = ["put", "putWrites", "deleteThread"] as const;
 
 /**
  * A graph's saver as one run sees it. Writes go through the run's gate and are counted there, and each
@@ -20,18 +19,11 @@ export function runSaver(
     const stamped = runId === undefined ? metadata : { ...metadata, [runKey]: runId };
     return saver.put(config, checkpoint, stamped, versions);
   };
-  return new Proxy(saver, {
-    get(target, name) {
-      const member: unknown = name === "put" ? put : Reflect.get(target, name, target);
-      if (typeof member !== "function") return member;
-      const call = (...args: unknown[]) => Reflect.apply(member, target, args);
-      return isWriter(name) ? (...args: unknown[]) => scope.write(async () => call(...args)) : call;
-    },
+  return saverOver(saver, (name, call) => {
+    const method = name === "put" ? put : call;
+    if (!isWriter(name)) return undefined;
+    return (...args: never[]) => scope.write(async () => Reflect.apply(method, undefined, args));
   });
-}
-
-function isWriter(name: string | symbol): boolean {
-  return writers.some((writer) => writer === name);
 }
 
 /** The saver that a graph was compiled with, if any. */

@@ -7,12 +7,14 @@ import {
   type Run,
   valueOfFinished,
 } from "./attempt.js";
+import { within } from "./current-grant.js";
 import type { CompiledGraph } from "./graph.js";
 import { inputFor, type Pause } from "./pause.js";
 import { observe, type RunEvent } from "./run-events.js";
 import type { RunOptions } from "./run-options.js";
 import type { GraphRun, RunRemarks } from "./run-result.js";
 import { saverOf } from "./run-saver.js";
+import { runScope } from "./run-scope.js";
 import { lookAtThread, type Progress, pauseAfter } from "./thread.js";
 import { watchBodies } from "./watch-bodies.js";
 
@@ -35,7 +37,8 @@ export async function runUnderGrant(
 
   const progress: Progress =
     saver && threadId !== undefined
-      ? await lookAtThread(graph, saver, threadId, runId)
+      ? // Under the grant: a saver that guards its threads enters this one before it is read.
+        await within({ scope: runScope(grant) }, () => lookAtThread(graph, saver, threadId, runId))
       : { state: "none" };
   const answered = progress.state === "paused" && resume && inputFor(progress.at, resume);
   const unused: RunRemarks = resume && !answered ? { unusedResume: true } : {};

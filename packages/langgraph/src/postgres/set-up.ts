@@ -1,0 +1,63 @@
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { postgresFault } from "@sole-writer/postgres";
+import pg, { type Pool } from "pg";
+import { checkpointGuardStatus, installCheckpointGuard } from "../guard/guard.js";
+import type { GuardMode } from "../guard/guard-mode.js";
+import { literal } from "../guard/sql/triggers.js";
+import { replaced } from "./replaced.js";
+
+/**
+ * The saver's own set-up, and the guard after it, one replica at a time: the saver's "create if not
+ * exists" fails when two sessions run it at the same moment.
+ *
+ * The lock is held by a transaction on a connection of its own: a session lock would be lost behind a
+ * transaction pooler, and the saver's migrations may contain what no transaction may.
+ */
+export async function setUp(
+  pool: Pool,
+  options: { readonly schema: string; readonly mode?: GuardMode },
+): Promise<void> {
+  const { schema, mode } = options;
+  const keeper = new pg.Client(pool.options);
+  keeper.on("error", () => undefined);
+  try {
+    await keeper.connect();
+    await keeper.query("begin");
+    await keeper.query(
+      `select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended(${literal(`sole_writer set-up of ${schema}`)}, 0))`,
+    );
+    await new PostgresSaver(migratingPool(pool), undefined, { schema }).setup();
+    const found = await checkpointGuardStatus(pool, { schema });
+    const known = found.state === "installed" ? found.mode : undefined;
+    const wanted = mode ?? known;
+    await installCheckpointGuard(pool, { schema, ...(wanted && { mode: wanted }) });
+  } catch (cause) {
+    throw postgresFault(cause, `Could not set up the saver in schema "${schema}"`);
+  } finally {
+    // Ends the transaction, and the lock with it.
+    await keeper.end().catch(() => undefined);
+  }
+}
+
+/**
+ * A migration may rewrite rows of every thread, which the guard would refuse. The setting goes with the
+ * statement and ends with it: one of the session would stay with whoever gets that session next from a
+ * pooler.
+ */
+function migratingPool(pool: Pool): Pool {
+  const connect = async () => {
+    const client = await pool.connect();
+    const query = (text: unknown, ...rest: unknown[]): unknown => {
+      const rewrites =
+        typeof text === "string" &&
+        rest.length === 0 &&
+        /^\s*(update|delete|with|do)\b/i.test(text);
+      const sql = rewrites ? `${guardOff}; ${text}` : text;
+      return Reflect.apply(client.query, client, [sql, ...rest]);
+    };
+    return replaced(client, "query", query);
+  };
+  return replaced(pool, "connect", connect);
+}
+
+const guardOff = "select pg_catalog.set_config('sole_writer.guard', 'off', true)";
