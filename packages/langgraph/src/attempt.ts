@@ -6,12 +6,19 @@ import {
 } from "@langchain/langgraph";
 import type { Grant } from "@sole-writer/core";
 import { grantConfigurable, within } from "./current-grant.js";
-import { type CompiledGraph, type Durability, invoke } from "./graph.js";
+import {
+  type CompiledGraph,
+  type Durability,
+  invoke,
+  type StreamableGraph,
+  stream,
+} from "./graph.js";
 import { onAbort } from "./on-abort.js";
 import { runLoss } from "./run-loss.js";
 import type { RunOptions } from "./run-options.js";
 import { lentSaverKey, runSaver } from "./run-saver.js";
 import { type Leftovers, type RunScope, runScope } from "./run-scope.js";
+import type { StreamShape } from "./stream-shape.js";
 
 /** Everything that one call of `runGraph` is about. */
 export interface Run {
@@ -19,7 +26,16 @@ export interface Run {
   readonly graph: CompiledGraph;
   readonly saver: BaseCheckpointSaver | undefined;
   readonly runId: string | undefined;
-  readonly options: RunOptions<unknown>;
+  readonly options: RunOptions<unknown> & StreamShape;
+  /** Who reads the run chunk by chunk, if anybody does. */
+  readonly reader: Reader | undefined;
+}
+
+/** A run that is read as it goes. Without a value: what it returned is read from the thread. */
+export interface Reader {
+  push(chunk: unknown): void;
+  /** Aborts when nobody reads any more. */
+  readonly cancelled: AbortSignal;
 }
 
 export type Attempt = (
@@ -41,7 +57,7 @@ export async function attempt(
   input: unknown,
   onLeft: (leftovers: Leftovers) => void,
 ): Promise<Attempt> {
-  const { grant, graph, options } = run;
+  const { grant, options } = run;
   const scope = runScope(grant);
   const control = new RunControl();
   // A signal of this run's own: LangGraph leaves listeners on the one it is given.
@@ -51,6 +67,13 @@ export async function attempt(
       scope.close(grant.signal.reason);
       if (!hasCache(run)) abort.abort(grant.signal.reason);
     }),
+    onAbort(run.reader?.cancelled, () => {
+      scope.close(
+        new Error(`The run of "${grant.graph}" was cancelled: nobody reads it any more.`),
+      );
+      control.requestDrain(readersStop);
+      if (!hasCache(run)) abort.abort();
+    }),
     onAbort(options.signal, () => control.requestDrain(callersStop)),
     onAbort(grant.draining, () => control.requestDrain(closingStop)),
   ];
@@ -58,7 +81,7 @@ export async function attempt(
   let end: { kind: "returned"; value: unknown } | { kind: "threw"; error: unknown };
   try {
     grant.assertHeld();
-    end = { kind: "returned", value: await within({ scope }, () => invoke(graph, input, config)) };
+    end = { kind: "returned", value: await within({ scope }, () => drive(run, input, config)) };
   } catch (error) {
     end = { kind: "threw", error };
   }
@@ -69,11 +92,27 @@ export async function attempt(
   if (isLost(grant)) throw runLoss(grant, leftovers);
   if (end.kind === "threw" && end.error instanceof Error && isGraphDrained(end.error))
     return { kind: "drained", reason: control.drainReason ?? callersStop, leftovers };
+  if (end.kind === "threw" && run.reader?.cancelled.aborted)
+    return { kind: "drained", reason: readersStop, leftovers };
   return { ...end, leftovers };
 }
 
 export const callersStop = "stopped by its caller";
+export const readersStop = "stopped because nobody reads it any more";
 export const closingStop = "stopped because its coordinator is closing";
+
+async function drive(
+  { graph, reader, options }: Run,
+  input: unknown,
+  config: Parameters<typeof invoke>[2],
+): Promise<unknown> {
+  if (!reader) return await invoke(graph, input, config);
+  const { streamMode, subgraphs } = options;
+  const shape = { ...(streamMode && { streamMode }), ...(subgraphs && { subgraphs }) };
+  const chunks = await stream(graph as StreamableGraph, input, { ...config, ...shape });
+  for await (const chunk of chunks) reader.push(chunk);
+  return undefined;
+}
 
 /**
  * A step whose results all come from the node cache leaves a promise behind that an abort rejects later,

@@ -17,6 +17,11 @@ export interface CompiledGraph {
   getState(config: LangGraphRunnableConfig): Promise<StateSnapshot>;
 }
 
+/** A compiled graph whose run can be read chunk by chunk. */
+export interface StreamableGraph extends CompiledGraph {
+  stream(input: never, options?: never): Promise<AsyncIterable<unknown>>;
+}
+
 /** What `G` takes as its input. */
 export type InputOf<G> = G extends { invoke(input: infer Input, options?: never): unknown }
   ? Exclude<Input, null>
@@ -34,6 +39,15 @@ export function invoke(
   config: LangGraphRunnableConfig & { readonly durability: Durability },
 ): Promise<unknown> {
   return graph.invoke(input as never, config as never);
+}
+
+/** `stream`, in the same way. */
+export function stream(
+  graph: StreamableGraph,
+  input: unknown,
+  config: LangGraphRunnableConfig & { readonly durability: Durability } & object,
+): Promise<AsyncIterable<unknown>> {
+  return graph.stream(input as never, config as never);
 }
 
 /** When checkpoints are stored: before the next super-step, beside it, or only when the run ends. */

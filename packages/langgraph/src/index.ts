@@ -1,7 +1,7 @@
 export { currentGrant, type GrantConfigurable } from "./current-grant.js";
 export { StaleWriteError, UnfencedWriteError } from "./errors.js";
 export { fenced } from "./fenced.js";
-export type { CompiledGraph, Durability, InputOf, ValueOf } from "./graph.js";
+export type { CompiledGraph, Durability, InputOf, StreamableGraph, ValueOf } from "./graph.js";
 export {
   checkpointGuardSql,
   checkpointGuardStatus,
@@ -22,4 +22,6 @@ export { leftoversOf } from "./run-loss.js";
 export type { RunOptions, TickGraphOptions } from "./run-options.js";
 export type { GraphOutcome, GraphRun, RunRemarks } from "./run-result.js";
 export type { Leftovers } from "./run-scope.js";
+export { type GraphStream, streamGraph } from "./stream-graph.js";
+export type { StreamShape } from "./stream-shape.js";
 export { withGrant } from "./with-grant.js";

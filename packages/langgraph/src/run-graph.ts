@@ -5,10 +5,12 @@ import {
   tick,
   windowIdentity,
 } from "@sole-writer/core";
+import type { Reader } from "./attempt.js";
 import type { CompiledGraph, InputOf, ValueOf } from "./graph.js";
 import type { RunOptions, TickGraphOptions } from "./run-options.js";
 import type { GraphOutcome, GraphRun, RunRemarks } from "./run-result.js";
 import { runUnderGrant } from "./run-under-grant.js";
+import type { StreamShape } from "./stream-shape.js";
 
 /**
  * Runs a compiled LangGraph graph under a grant, once, however often it is called for the same run.
@@ -46,11 +48,13 @@ export function runGraph(
   return args.length === 3 ? runUnderGrant(...args) : tickGraph(...args);
 }
 
-async function tickGraph(
+/** One tick whose work is the graph, read by `reader` if there is one. */
+export async function tickGraph(
   coordinator: Coordinator,
   name: string,
   graph: CompiledGraph,
-  options: TickGraphOptions<unknown>,
+  options: TickGraphOptions<unknown> & StreamShape,
+  reader?: Reader,
 ): Promise<GraphOutcome<unknown>> {
   const { window, minIntervalMs, signal, acquireTimeoutMs } = options;
   const acquire = {
@@ -66,10 +70,8 @@ async function tickGraph(
     async (grant) => {
       const windowId = window === undefined ? undefined : windowIdentity(window).id;
       const runId = options.runId ?? grant.unit?.id ?? windowId;
-      seen.run = await runUnderGrant(grant, graph, {
-        ...options,
-        ...(runId !== undefined && { runId }),
-      });
+      const named = { ...options, ...(runId !== undefined && { runId }) };
+      seen.run = await runUnderGrant(grant, graph, named, reader);
     },
     acquire,
   );

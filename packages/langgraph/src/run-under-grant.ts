@@ -4,7 +4,9 @@ import {
   attempt,
   callersStop,
   closingStop,
+  type Reader,
   type Run,
+  readersStop,
   valueOfFinished,
 } from "./attempt.js";
 import { within } from "./current-grant.js";
@@ -15,6 +17,7 @@ import type { RunOptions } from "./run-options.js";
 import type { GraphRun, RunRemarks } from "./run-result.js";
 import { saverOf } from "./run-saver.js";
 import { runScope } from "./run-scope.js";
+import type { StreamShape } from "./stream-shape.js";
 import { lookAtThread, type Progress, pauseAfter } from "./thread.js";
 import { watchBodies } from "./watch-bodies.js";
 
@@ -22,7 +25,8 @@ import { watchBodies } from "./watch-bodies.js";
 export async function runUnderGrant(
   grant: Grant,
   graph: CompiledGraph,
-  options: RunOptions<unknown>,
+  options: RunOptions<unknown> & StreamShape,
+  reader?: Reader,
 ): Promise<GraphRun<unknown>> {
   const saver = saverOf(graph);
   const { threadId, resume, signal } = options;
@@ -31,7 +35,7 @@ export async function runUnderGrant(
       `threadId is missing: the graph run as "${grant.graph}" has a checkpointer.`,
     );
   const runId = options.runId ?? grant.unit?.id;
-  const run: Run = { grant, graph, saver, runId, options };
+  const run: Run = { grant, graph, saver, runId, options, reader };
   watchBodies();
   grant.assertHeld();
 
@@ -46,8 +50,8 @@ export async function runUnderGrant(
   if (progress.state === "finished")
     return { status: "already-ran", value: await valueOfFinished(run), ...unused };
   if (progress.state === "paused" && !answered) return await wait(grant, progress.at, unused);
-  if (signal?.aborted || grant.draining.aborted)
-    return await handBack(grant, signal?.aborted ? callersStop : closingStop, unused);
+  const stop = stopAsked(grant, signal, reader);
+  if (stop) return await handBack(grant, stop, unused);
 
   const isNew = progress.state === "none";
   const facts = { graph: grant.graph, fence: grant.fence, ...named({ threadId, runId }) };
@@ -65,7 +69,18 @@ export async function runUnderGrant(
   const pause =
     saver && threadId !== undefined && (await pauseAfter(graph, saver, threadId, ended.value));
   if (pause) return await wait(grant, pause, remarks);
-  return { status: isNew ? "ran" : "resumed", value: ended.value, ...remarks };
+  const value = reader && saver ? await valueOfFinished(run) : ended.value;
+  return { status: isNew ? "ran" : "resumed", value, ...remarks };
+}
+
+function stopAsked(
+  grant: Grant,
+  signal: AbortSignal | undefined,
+  reader: Reader | undefined,
+): string | undefined {
+  if (reader?.cancelled.aborted) return readersStop;
+  if (signal?.aborted) return callersStop;
+  return grant.draining.aborted ? closingStop : undefined;
 }
 
 async function wait(grant: Grant, on: Pause, remarks: RunRemarks): Promise<GraphRun<never>> {
