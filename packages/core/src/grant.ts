@@ -21,6 +21,8 @@ export interface Unit {
   /** How often the unit has been started, this start included: 1 on the first. */
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** The answer that it was resumed with, when it waited for one before this run. */
+  readonly resumed?: { readonly value: unknown };
 }
 
 /** How the work under a grant ended. */

@@ -7,8 +7,32 @@ export type {
   GraphStatus,
   Guarantees,
 } from "./coordinator.js";
+export type {
+  ClaimOptions,
+  DueAnswer,
+  DueOptions,
+  DurableCoordinator,
+} from "./durable/durable-coordinator.js";
+export type {
+  Backlog,
+  NewUnit,
+  NewUnitOf,
+  SubmitOptions,
+  Submitted,
+  TransactionClient,
+  UnitChange,
+  UnitPage,
+  UnitQuery,
+  UnitRecord,
+  UnitState,
+} from "./durable/unit.js";
 export { assertDurationMs, assertShorterMs } from "./durations.js";
-export { type CoordinatorOptions, coordinatorOver } from "./engine/coordinator-over.js";
+export {
+  type ClaimingCoordinator,
+  claimingCoordinatorOver,
+} from "./engine/claiming-coordinator-over.js";
+export { coordinatorOver } from "./engine/coordinator-over.js";
+export type { CoordinatorOptions } from "./engine/engine.js";
 export {
   AcquireAbortedError,
   BackendError,
@@ -31,7 +55,16 @@ export { newHolder } from "./holder.js";
 export { assertGraphName, maxGraphNameLength } from "./name.js";
 export type { Outcome, RunFacts } from "./outcome.js";
 export { describeHolder, refuse } from "./refusal.js";
-export type { Renewal, TakeAnswer, TakeRequest, Term, TermLife, TermPort } from "./term-port.js";
+export type {
+  ClaimPort,
+  ClaimRequest,
+  Renewal,
+  TakeAnswer,
+  TakeRequest,
+  Term,
+  TermLife,
+  TermPort,
+} from "./term-port.js";
 export { type TickOptions, tick } from "./tick.js";
 export { type TrustWindow, trustWindow } from "./trust-window.js";
 export { type WindowIdentity, windowHasRun, windowIdentity } from "./window.js";

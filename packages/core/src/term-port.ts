@@ -101,3 +101,25 @@ export interface TermPort<T extends Term = Term> {
   /** Lets go of everything this port opened. It may be cut off after `releaseTimeoutMs`; does not throw. */
   close(): Promise<void>;
 }
+
+/** What a claim asks for: units that are due, of any graph or of some. */
+export interface ClaimRequest {
+  readonly graphs?: readonly string[];
+  /** Graphs whose last run in this process is lost and has not settled: not these. */
+  readonly except: readonly string[];
+  readonly limit: number;
+  /** Aborts when nobody waits for the answer any more; as in `TakeRequest`. */
+  readonly signal: AbortSignal;
+  /** Longest time in ms that the caller waits. */
+  readonly timeoutMs: number;
+  /** Call it just before the request that may create terms is sent. */
+  sending(): void;
+}
+
+/** The port of a strategy that keeps units. */
+export interface ClaimPort<T extends Term = Term> extends TermPort<T> {
+  /** What has one writer at a time. */
+  readonly exclusive: "graph" | "unit";
+  /** Takes units that are due, without queueing; an empty list when there are none. */
+  claim(request: ClaimRequest): Promise<readonly T[]>;
+}

@@ -2,7 +2,6 @@ import type { AcquireOptions, Coordinator } from "../coordinator.js";
 import { assertDurationMs } from "../durations.js";
 import {
   AcquireAbortedError,
-  BackendError,
   CoordinatorClosedError,
   InvalidOptionError,
   isSoleWriterError,
@@ -17,6 +16,7 @@ import { windowIdentity } from "../window.js";
 import { shown } from "../words.js";
 import { backendFailure } from "./faults.js";
 import type { GraphDesk, Turn } from "./graph-desk.js";
+import { handBack, tooLate } from "./hand-back.js";
 import { LimitReached, limited } from "./limited.js";
 import { type GrantHome, type LiveGrant, lifeOf, liveGrant } from "./live-grant.js";
 
@@ -126,11 +126,11 @@ export function acquireAt<T extends Term>(at: AcquireHome<T>): Coordinator["acqu
       const { term } = answer;
       try {
         if (isGivenUp(question)) throw new LimitReached("aborted");
-        if (endedEarly) throw tooLate("BACKEND_LOST", graph, endedEarly.cause);
+        if (endedEarly) throw tooLate("BACKEND_LOST", graph, where, endedEarly.cause);
         if (trustWindow(clock, lifeOf(port, term), sentAt).leftMs() <= 0)
-          throw tooLate("BACKEND_TIMEOUT", graph);
+          throw tooLate("BACKEND_TIMEOUT", graph, where);
       } catch (reason) {
-        desk.clean(graph, handBack(term, "its answer came too late"));
+        desk.clean(graph, handBack(home, term, "its answer came too late"));
         throw reason;
       }
       live = liveGrant(home, term, sentAt, asks.window);
@@ -149,18 +149,7 @@ export function acquireAt<T extends Term>(at: AcquireHome<T>): Coordinator["acqu
   /** The caller has gone; what arrives now is released before anybody may ask for the graph again. */
   async function handBackLate(straggler: Promise<TakeAnswer<T>>): Promise<void> {
     const answer = await straggler.catch(() => undefined);
-    if (answer?.taken) await handBack(answer.term, "nobody waited for the grant any more");
-  }
-
-  async function handBack(term: T, reason: string): Promise<void> {
-    try {
-      const answer = await limited(clock, { timeoutMs: home.releaseTimeoutMs }, (signal) =>
-        port.settle(term, { kind: "handed-back", reason }, undefined, signal),
-      );
-      if (answer === "gone") port.abandon(term);
-    } catch {
-      port.abandon(term);
-    }
+    if (answer?.taken) await handBack(home, answer.term, "nobody waited for the grant any more");
   }
 
   function refuseAs(
@@ -181,18 +170,6 @@ export function acquireAt<T extends Term>(at: AcquireHome<T>): Coordinator["acqu
     return refuse(
       { graph, reason: "held", holder: self },
       `"${graph}" is held by this process (${self.label}, fence ${own.term.fence}).`,
-    );
-  }
-
-  function tooLate(code: "BACKEND_LOST" | "BACKEND_TIMEOUT", graph: string, cause?: unknown) {
-    const why =
-      code === "BACKEND_LOST"
-        ? "the session ended as soon as it was granted"
-        : "the answer came when the grant was already over";
-    return new BackendError(
-      code,
-      `Could not hold "${graph}" (${where}): ${why}. Nothing was run; ask again.`,
-      cause === undefined ? undefined : { cause },
     );
   }
 

@@ -13,6 +13,8 @@ export interface GraphDesk<T extends Term> {
   enter(graph: string, signal: AbortSignal): Promise<Turn<T> | { readonly heldBy: LiveGrant<T> }>;
   /** Something was left half done for `graph`: nobody enters before `work` has ended. */
   clean(graph: string, work: Promise<void>): void;
+  /** A grant that nobody entered for: one of a claim. */
+  adopt(grant: LiveGrant<T>): void;
   leave(grant: LiveGrant<T>): void;
   grants(): readonly LiveGrant<T>[];
   /** True when no grant is out. */
@@ -28,13 +30,21 @@ export interface Turn<T extends Term> {
   leave(grant: LiveGrant<T> | undefined): void;
 }
 
-export function graphDesk<T extends Term>(): GraphDesk<T> {
+/** @param exclusive what has one writer: with `unit`, a graph may have several grants at a time */
+export function graphDesk<T extends Term>(exclusive: "graph" | "unit" = "graph"): GraphDesk<T> {
   const open = new Map<string, Promise<void>>();
   const cleaning = new Map<string, Promise<void>>();
-  const held = new Map<string, LiveGrant<T>>();
+  const held = new Set<LiveGrant<T>>();
+  const heldOf = new Map<string, LiveGrant<T>>();
   let whenEmpty: (() => void)[] = [];
 
+  function adopt(grant: LiveGrant<T>): void {
+    held.add(grant);
+    if (exclusive === "graph") heldOf.set(grant.term.graph, grant);
+  }
+
   return {
+    adopt,
     async enter(graph, signal) {
       for (;;) {
         const busy = open.get(graph) ?? cleaning.get(graph);
@@ -42,14 +52,14 @@ export function graphDesk<T extends Term>(): GraphDesk<T> {
         await busy;
         if (signal.aborted) throw signal.reason;
       }
-      const grant = held.get(graph);
+      const grant = heldOf.get(graph);
       if (grant) return { heldBy: grant };
       let answered = () => {};
       open.set(graph, new Promise((resolve) => (answered = resolve)));
       return {
         leave(granted) {
           open.delete(graph);
-          if (granted) held.set(graph, granted);
+          if (granted) adopt(granted);
           answered();
         },
       };
@@ -62,13 +72,13 @@ export function graphDesk<T extends Term>(): GraphDesk<T> {
       cleaning.set(graph, done);
     },
     leave(grant) {
-      if (held.get(grant.term.graph) !== grant) return;
-      held.delete(grant.term.graph);
+      if (!held.delete(grant)) return;
+      if (heldOf.get(grant.term.graph) === grant) heldOf.delete(grant.term.graph);
       if (held.size > 0) return;
       for (const resolve of whenEmpty) resolve();
       whenEmpty = [];
     },
-    grants: () => [...held.values()],
+    grants: () => [...held],
     get isIdle() {
       return held.size === 0;
     },
@@ -76,7 +86,7 @@ export function graphDesk<T extends Term>(): GraphDesk<T> {
       held.size === 0 ? Promise.resolve() : new Promise((resolve) => whenEmpty.push(resolve)),
     async cleaned() {
       for (;;) {
-        const releases = [...held.values()].map((grant) => grant.released);
+        const releases = [...held].map((grant) => grant.released);
         const halfDone = [...open.values(), ...cleaning.values(), ...releases.filter(Boolean)];
         if (halfDone.length === 0) return;
         await Promise.all(halfDone);
