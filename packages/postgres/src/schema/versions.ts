@@ -1,3 +1,5 @@
+import { units } from "./units.js";
+
 /**
  * The schema `sole_writer`, one version after another. A version that has been released is never edited;
  * what comes is added, and only ever adds: replicas of the version before go on working beside it.
@@ -28,4 +30,5 @@ create index graph_by_lock_key on sole_writer.graph (lock_key);
 
 comment on table sole_writer.graph is 'One row for each graph: its fence, its holder, its last window.';
 `,
+  units,
 ];
