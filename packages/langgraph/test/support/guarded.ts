@@ -1,0 +1,62 @@
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { type Coordinator, type Grant, systemClock } from "@sole-writer/core";
+import { memoryCoordinator, memoryStore } from "@sole-writer/core/testing";
+import { sharedPostgres } from "@sole-writer/testbed";
+import { Client, Pool } from "pg";
+import { type FencedPostgresSaverOptions, fencedPostgresSaver } from "../../src/index.js";
+
+/** A database of one's own with a guarded saver, its neighbours, and coordinators that share a store. */
+export async function guarded(options: FencedPostgresSaverOptions = {}) {
+  const server = await sharedPostgres();
+  const url = await server.createDatabase();
+  const pool = new Pool({ connectionString: url, max: 6 });
+  const clients: Client[] = [];
+  const saver = fencedPostgresSaver(pool, options);
+  await saver.setup();
+  const store = memoryStore(systemClock());
+  return {
+    url,
+    pool,
+    saver,
+    /** The saver of somebody who never asked. */
+    plain: new PostgresSaver(pool),
+    replica: (label: string): Coordinator => memoryCoordinator({ store, label }),
+    /** Whoever holds the graph is superseded, as after a lease that ran out. */
+    async supersede(graph: string, by: Coordinator): Promise<Grant> {
+      const record = store.graphs("test").get(graph);
+      if (record) delete record.holder;
+      const answer = await by.acquire(graph);
+      if (!answer.granted) throw new Error(answer.message);
+      return answer;
+    },
+    /** A session of one's own. */
+    async session(name = "test"): Promise<Client> {
+      const client = new Client({ connectionString: url, application_name: name });
+      await client.connect();
+      clients.push(client);
+      return client;
+    },
+    /** What the tables of the saver hold, for a comparison byte by byte. */
+    async stored(): Promise<string> {
+      const { rows } = await pool.query<{ all: string }>(`
+        select string_agg(t::text, E'\\n' order by t::text) as all from (
+          select c::text from checkpoints c union all
+          select b::text from checkpoint_blobs b union all
+          select w::text from checkpoint_writes w) as t`);
+      return rows[0]?.all ?? "";
+    },
+    async end(): Promise<void> {
+      await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+      await pool.end();
+    },
+  };
+}
+
+/** Comes back when a statement of a session with this name waits for a lock. */
+export async function waitsForLock(pool: Pool, statementPart: string): Promise<void> {
+  const sql = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like $1`;
+  for (;;) {
+    const { rows } = await pool.query(sql, [`%${statementPart}%`]);
+    if (rows.length > 0) return;
+  }
+}
