@@ -6,6 +6,7 @@ const arrows = {
   core: [],
   postgres: ["core"],
   "skip-lock": ["core", "postgres"],
+  "durable-claim": ["core", "postgres"],
   langgraph: ["core", "postgres"],
   conformance: ["core"],
   testbed: [],

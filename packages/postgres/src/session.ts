@@ -45,6 +45,8 @@ export interface PostgresSession {
   probe(signal: AbortSignal): Promise<void>;
   /** Calls back once when the session ends, with the first reason that was seen; at once if it has. */
   onEnd(listener: (cause: unknown) => void): () => void;
+  /** Calls back whenever a channel that this session listens to is notified. */
+  onNotification(listener: () => void): () => void;
   /** Says good-bye to the server and waits for the end, for a second at most. Never rejects. */
   end(): Promise<void>;
   /** Ends it now. */
@@ -176,6 +178,11 @@ function sessionOver(client: AnnouncedClient, socket: Socket): PostgresSession {
       if (ended) listener(ended.cause);
       else listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onNotification(listener) {
+      const told = () => listener();
+      client.on("notification", told);
+      return () => client.off("notification", told);
     },
     end() {
       return new Promise((resolve) => {

@@ -62,8 +62,8 @@ create table sole_writer.unit (
 
 -- The next unit of a graph, and the next graph that has one.
 create index unit_queued on sole_writer.unit (app, graph, rank, run_at, id) where state = 'queued';
--- What a lease holds.
-create index unit_running on sole_writer.unit (lease_id) where state = 'running';
+-- What is under way, and by which lease.
+create index unit_running on sole_writer.unit (app, graph, lease_id) where state = 'running';
 -- What people look for.
 create index unit_stopped on sole_writer.unit (app, graph, state) where state in ('waiting', 'dead');
 -- One unfinished unit for each key.
