@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fencedPostgresSaver, runGraph, withGrant } from "../src/index.js";
 import { fencingPool } from "../src/postgres/fencing-pool.js";
 import { chain, checkpoints, State, thread } from "./support/graphs.js";
-import { guarded, waitsForLock } from "./support/guarded.js";
+import { guarded, until, waitsForLock } from "./support/guarded.js";
 import { errorOf, watched } from "./support/promises.js";
 import { grantOf } from "./support/replicas.js";
 
@@ -21,6 +21,7 @@ const gate = (name: string) => `
     return case when tg_op = 'DELETE' then old else new end;
   end $$;
   create trigger ${name} before insert or update or delete on checkpoints for each row execute function gate();
+  create trigger ${name} before insert or update or delete on checkpoint_blobs for each row execute function gate();
   create trigger ${name} before insert or update or delete on checkpoint_writes for each row execute function gate();`;
 const beforeTheCheck = "a_gate";
 const behindTheCheck = "z_gate";
@@ -32,8 +33,9 @@ beforeEach(async () => {
   poolOfA = new Pool({ connectionString: there.url, application_name: "a", max: 4 });
 });
 afterEach(async () => {
-  await poolOfA.end();
+  // Lets go of what a failed test holds.
   await there.end();
+  await poolOfA.end();
 });
 
 /** The writes that a superseded holder may still have under way, each on thread "t". */
@@ -79,22 +81,16 @@ async function writing(kind: keyof typeof writes, where: string) {
   await keeper.query("select pg_advisory_lock(42)");
   const grant = await grantOf(a, "g");
   const write = watched(withGrant(grant, async () => void (await writes[kind](saver))));
-  for (;;) {
-    const { rowCount } = await pool.query(
-      "select from pg_locks where locktype = 'advisory' and objid = 42 and not granted",
-    );
-    if (rowCount === 1) break;
+  await until(async () => {
     if (write.now === "rejected") throw write.error;
-  }
+    const waiting = "locktype = 'advisory' and objid = 42 and not granted";
+    return (await pool.query(`select from pg_locks where ${waiting}`)).rowCount !== 0;
+  });
   return {
     grant,
     write,
     release: async () => void (await keeper.query("select pg_advisory_unlock(42)")),
   };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The chain of checkpoints has one end, and every parent is there. */

@@ -52,11 +52,17 @@ export async function guarded(options: FencedPostgresSaverOptions = {}) {
   };
 }
 
-/** Comes back when a statement of a session with this name waits for a lock. */
-export async function waitsForLock(pool: Pool, statementPart: string): Promise<void> {
-  const sql = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like $1`;
-  for (;;) {
-    const { rows } = await pool.query(sql, [`%${statementPart}%`]);
-    if (rows.length > 0) return;
+/** Comes back when the condition holds; after 20 s of asking, which is far beyond every bound here, it throws. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const askedFrom = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - askedFrom > 20_000) throw new Error("It did not come to that in 20 s.");
+    await new Promise((resolve) => setTimeout(resolve, 2));
   }
+}
+
+/** Comes back when a session that runs such a statement waits for a lock. */
+export async function waitsForLock(pool: Pool, statementPart: string): Promise<void> {
+  const sql = "select from pg_stat_activity where wait_event_type = 'Lock' and query like $1";
+  await until(async () => (await pool.query(sql, [`%${statementPart}%`])).rowCount !== 0);
 }
