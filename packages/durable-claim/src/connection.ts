@@ -83,6 +83,12 @@ export interface ConnectionOptions {
 export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
   let count = 0;
   let schemaIsThere = false;
+  /**
+   * When a statement was last given up without an answer. A network that swallows one connection in silence
+   * has swallowed its neighbours too, so none that was opened before is used again unless it has answered
+   * since.
+   */
+  let silentAt = Number.NEGATIVE_INFINITY;
   /** As often as a statement that the server ended for the sake of another one is sent again. */
   const mostRepeats = 3;
 
@@ -109,6 +115,7 @@ export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
     let current: Opened | undefined;
     let last: Promise<unknown> = Promise.resolve();
     let isClosed = false;
+    let answeredAt = Number.NEGATIVE_INFINITY;
 
     async function attempt<Row>(
       statement: Statement,
@@ -116,6 +123,7 @@ export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
       what: string,
       signal: AbortSignal,
     ): Promise<RunAnswer<Row>> {
+      if (answeredAt < silentAt) current?.session.destroy();
       const wasIdle = current?.session.isOpen === true;
       let opened: Opened;
       try {
@@ -126,6 +134,7 @@ export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
           );
         signal.throwIfAborted();
         opened = current?.session.isOpen ? current : await open(signal);
+        if (current !== opened) answeredAt = performance.now();
         current = opened;
       } catch (error) {
         return { kind: "failed", error: faultOf(error, what, signal) };
@@ -133,7 +142,9 @@ export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
       const { session } = opened;
       for (let repeats = 0; ; repeats += 1) {
         try {
-          return { kind: "rows", rows: await session.run<Row>(statement, values, signal) };
+          const rows = await session.run<Row>(statement, values, signal);
+          answeredAt = performance.now();
+          return { kind: "rows", rows };
         } catch (error) {
           const state = stateOf(error);
           const isAnswer = session.isOpen && !signal.aborted;
@@ -151,6 +162,7 @@ export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
           const fault = faultOf(error, what, signal);
           // What the server says of itself as it ends a session is no answer to the statement.
           if (isAnswer && fault.code !== "BACKEND_LOST") return { kind: "failed", error: fault };
+          if (signal.aborted) silentAt = performance.now();
           session.destroy();
           const { backendPid, applicationName } = opened;
           return {

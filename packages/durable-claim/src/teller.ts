@@ -9,7 +9,8 @@ export function teller(channel: string, tell: () => Promise<void>): Teller & { s
   let trailing: NodeJS.Timeout | undefined;
 
   function soon(): void {
-    trailing ??= setTimeout(() => {
+    if (trailing !== undefined) return;
+    trailing = setTimeout(() => {
       trailing = undefined;
       toldAt = performance.now();
       void tell();

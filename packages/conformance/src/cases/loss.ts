@@ -106,7 +106,8 @@ export const lossIsToldCases: readonly LawCase[] = [
       const held = await a.take(context.graph);
       wire.cut();
       const boundMs = context.guarantees.lossToldWithinMs + slackMs;
-      const told = held.lost(boundMs);
+      // Longer than it is waited for, so that the end of the wait is not taken for the loss.
+      const told = held.lost(boundMs + slackMs);
       if (await settlesWithin(boundMs, told)) {
         await told;
         await (await b.takeWithin(answerWithinMs, context.graph)).release();
@@ -128,7 +129,8 @@ export const lossIsToldCases: readonly LawCase[] = [
       const held = await a.take(context.graph);
       await restart();
       const boundMs = context.guarantees.lossToldWithinMs + slackMs;
-      const told = held.lost(boundMs);
+      // Longer than it is waited for, so that the end of the wait is not taken for the loss.
+      const told = held.lost(boundMs + slackMs);
       const wasTold = await settlesWithin(boundMs, told);
       if (wasTold) await told;
       const { answer, held: next } = await b.ask(context.graph);
