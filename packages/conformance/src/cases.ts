@@ -14,6 +14,8 @@ import { namedRefusalCases } from "./cases/named-refusal.js";
 import { namesCases } from "./cases/names.js";
 import { noOrphansCases } from "./cases/orphans.js";
 import { notReentrantCases, onlyTheOwnerSettlesCases } from "./cases/owner.js";
+import { unitCommandCases } from "./cases/unit-commands.js";
+import { noUnitLostCases } from "./cases/units.js";
 import { windowCases } from "./cases/windows.js";
 
 export type { LawCase } from "./cases/law-case.js";
@@ -38,4 +40,6 @@ export const cases: readonly LawCase[] = [
   ...namesCases,
   ...noOrphansCases,
   ...handOverWaitsCases,
+  ...noUnitLostCases,
+  ...unitCommandCases,
 ];

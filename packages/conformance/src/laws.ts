@@ -41,6 +41,7 @@ export const law = {
   names: 13,
   noOrphans: 14,
   handOverWaits: 15,
+  noUnitLost: 16,
 } as const satisfies Record<string, LawNumber>;
 
 /** `law 4, Busy is not broken` */

@@ -2,11 +2,8 @@ import type { ClaimRequest } from "@sole-writer/core";
 import { batcher } from "./batcher.js";
 import { type Claiming, runClaiming } from "./claiming.js";
 import { type ClaimFacts, type ClaimKind, claimUnits } from "./sql/claim.js";
-import type { ClaimedRow } from "./sql/claimed.js";
 import { repairLanes } from "./sql/take.js";
 import { type ClaimTerm, termOf } from "./term.js";
-
-type Row = ClaimedRow & ClaimFacts;
 
 const mostInBatch = 500;
 /** How often in ms a claim that found too little looks for graphs that have units and no lane. */
@@ -68,26 +65,20 @@ export function claimDue(claiming: Claiming) {
     limit: number,
   ): Promise<{ readonly terms: readonly ClaimTerm[]; readonly hasOver: boolean }> {
     const except = [...new Set(requests.flatMap((request) => request.except))];
-    const { rows, leaseId } = await runClaiming<Row>(
+    const { claims, facts, leaseId } = await runClaiming<ClaimFacts>(
       claiming,
       claimUnits(kindOf(graphs)),
       [cursor, limit, except, graphs ?? null, home.parallel ?? null],
       requests,
       home.what("claim"),
     );
-    const terms: ClaimTerm[] = [];
-    let lastTurn = 0;
-    for (const row of rows) {
-      if (row.fence === null) continue;
-      const term = termOf(row, leaseId, hasLane);
-      register.add(term);
-      terms.push(term);
-      if (row.turn !== null && row.turn > lastTurn) {
-        lastTurn = row.turn;
-        cursor = row.graph;
-      }
-    }
-    return { terms, hasOver: rows[0]?.has_over === true };
+    const terms = claims
+      .map((claim) => termOf(claim, leaseId))
+      .filter((term) => term !== undefined);
+    for (const term of terms) register.add(term);
+    // They are in the order in which their graphs were tried.
+    cursor = terms.at(-1)?.graph ?? cursor;
+    return { terms, hasOver: facts.get(0)?.hasOver === true };
   }
 
   function kindOf(graphs: readonly string[] | undefined): ClaimKind {

@@ -5,6 +5,7 @@ import type { Doubts } from "./doubts.js";
 import type { ClaimHome } from "./home.js";
 import type { ProcessLease } from "./lease.js";
 import { sharedSignal } from "./shared-signal.js";
+import { type Claimed, type ClaimedRow, gatherClaims } from "./sql/claimed.js";
 import type { Sweeper } from "./sweeper.js";
 import type { TermRegister } from "./term-register.js";
 
@@ -27,8 +28,21 @@ export interface Caller {
   sending(): void;
 }
 
-interface Leased {
-  readonly has_lease: boolean;
+/** What a statement that claims answers: its claims, and facts that tell whether the lease was good. */
+type Row<Facts> =
+  | ClaimedRow
+  | { readonly kind: "fact"; readonly n: number; readonly body: Facts & HasLease };
+
+interface HasLease {
+  readonly hasLease: boolean;
+}
+
+/** The answer, put together. */
+export interface ClaimingAnswer<Facts> {
+  readonly leaseId: string;
+  readonly claims: readonly Claimed[];
+  /** By n, as the statement numbers them. */
+  readonly facts: ReadonlyMap<number, Facts>;
 }
 
 /** As often as a lease is renewed for one statement before that is a fault. */
@@ -40,13 +54,13 @@ const doubtsMs = 1_000;
  * have claimed is given back; when its connection had died unseen, it is sent once more.
  * @throws {BackendError}
  */
-export async function runClaiming<Row extends Leased>(
+export async function runClaiming<Facts>(
   { home, connection, lease, doubts, leastLifeMs }: Claiming,
   statement: Statement,
   valuesAfter: readonly unknown[],
   callers: readonly Caller[],
   what: string,
-): Promise<{ readonly leaseId: string; readonly rows: readonly Row[] }> {
+): Promise<ClaimingAnswer<Facts>> {
   const limitMs = Math.max(...callers.map(({ timeoutMs }) => timeoutMs));
   const { signal, release } = sharedSignal(callers.map((caller) => caller.signal));
   const limits = { limitMs, signal, what };
@@ -57,7 +71,7 @@ export async function runClaiming<Row extends Leased>(
       await doubts.settled(Math.min(doubtsMs, limitMs));
       const leaseId = await lease.usable(limits);
       for (const caller of callers) caller.sending();
-      const answer = await connection.tryRun<Row>(
+      const answer = await connection.tryRun<Row<Facts>>(
         statement,
         [app, leaseId, leastLifeMs, holder.id, holder.label, ...valuesAfter],
         limits,
@@ -69,7 +83,13 @@ export async function runClaiming<Row extends Leased>(
         isSecond = true;
         continue;
       }
-      if (answer.rows[0]?.has_lease) return { leaseId, rows: answer.rows };
+      const claims: ClaimedRow[] = [];
+      const facts = new Map<number, Facts & HasLease>();
+      for (const row of answer.rows)
+        if (row.kind === "fact") facts.set(row.n, row.body);
+        else claims.push(row);
+      const [first] = facts.values();
+      if (first?.hasLease) return { leaseId, claims: gatherClaims(claims), facts };
       leases += 1;
       lease.distrust(leaseId);
     }

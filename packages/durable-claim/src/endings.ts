@@ -57,7 +57,12 @@ export function endings(
         ],
         { limitMs, signal, what },
       );
-      return rows.map(({ settled }) => settled);
+      const settled = new Set(
+        rows.flatMap(({ n, has_unit: hasUnit }) =>
+          hasUnit === (ended[n - 1]?.term.unit !== undefined) ? n : [],
+        ),
+      );
+      return ended.map((_, index) => settled.has(index + 1));
     } finally {
       release();
     }

@@ -12,7 +12,14 @@ import { assertDate, assertKnown, assertWhole } from "./checks.js";
 import type { Connection } from "./connection.js";
 import type { ClaimHome } from "./home.js";
 import { jsonOf } from "./payload.js";
-import { notify, type SubmittedRow, submitUnits, submitUnitsInside } from "./sql/submit.js";
+import {
+  type FoundRow,
+  findByKey,
+  notify,
+  type SubmittedRow,
+  submitUnits,
+  submitUnitsInside,
+} from "./sql/submit.js";
 import { makeLanes } from "./sql/take.js";
 
 const known = ["graph", "key", "payload", "runAt", "priority", "maxAttempts"];
@@ -35,6 +42,12 @@ interface Row {
   readonly keepMs: number;
 }
 
+/** Where units are stored: on a session of ours, or inside a transaction of the caller's. */
+interface Run {
+  submit(rows: readonly Row[]): Promise<readonly SubmittedRow[]>;
+  find(rows: readonly Row[]): Promise<readonly FoundRow[]>;
+}
+
 /** Tells the replicas that wait. */
 export interface Teller {
   readonly channel: string;
@@ -50,7 +63,7 @@ export function submitter(
   limitMs: number,
 ) {
   const together = batcher<readonly Row[], readonly Submitted[]>(mostTogether, async (batches) => {
-    const answers = await store(batches.flat());
+    const answers = await store(batches.flat(), onOwnSession);
     let from = 0;
     return batches.map((batch) => {
       const own = answers.slice(from, from + batch.length);
@@ -98,10 +111,8 @@ export function submitter(
     ];
   }
 
-  async function store(
-    rows: readonly Row[],
-    run: (rows: readonly Row[]) => Promise<readonly SubmittedRow[]> = onOwnSession,
-  ): Promise<readonly Submitted[]> {
+  /** Stores rows, and finds the units that have their keys already; `run` is where. */
+  async function store(rows: readonly Row[], run: Run): Promise<readonly Submitted[]> {
     const answers: (Submitted | undefined)[] = rows.map(() => undefined);
     let open = rows.map((row, index) => ({ row, index }));
     for (let repeats = 0; open.length > 0; repeats += 1) {
@@ -110,32 +121,52 @@ export function submitter(
           "BACKEND_FAULT",
           `${whatOf(rows)}: its key is finished and submitted again by others faster than it can be looked up. Nothing was lost; submit it again.`,
         );
-      const answered = await run(open.map(({ row }) => row));
-      open = open.filter(({ row, index }, place) => {
-        const { id, is_new: isNew } = answered[place] ?? { id: null, is_new: false };
-        if (id === null) return true;
-        answers[index] = { id, graph: row.graph, isNew };
-        return false;
+      const answered = await run.submit(open.map(({ row }) => row));
+      const made = new Set(answered.flatMap(({ kind, id }) => (kind === "made" ? id : [])));
+      const drawn = answered.flatMap(({ kind, id }) => (kind === "drawn" ? id : []));
+      drawn.sort(byNumber);
+      const double: typeof open = [];
+      open.forEach((one, place) => {
+        const id = drawn[place];
+        if (id !== undefined && made.has(id))
+          answers[one.index] = { id, graph: one.row.graph, isNew: true };
+        else double.push(one);
       });
+      const found = double.length > 0 ? await run.find(double.map(({ row }) => row)) : [];
+      for (const { id, n } of found) {
+        const one = double[n - 1];
+        if (one) answers[one.index] = { id, graph: one.row.graph, isNew: false };
+      }
+      open = double.filter(({ index }) => answers[index] === undefined);
     }
     return answers.filter((answer) => answer !== undefined);
   }
 
-  /** Not repeated when it was not answered: without a key it would be stored twice. */
-  async function onOwnSession(rows: readonly Row[]): Promise<readonly SubmittedRow[]> {
-    const channel = teller.takesTurn() ? teller.channel : null;
-    const answer = await connection.tryRun<SubmittedRow>(submitUnits, valuesOf(rows, channel), {
-      limitMs,
-      what: whatOf(rows),
-    });
-    if (answer.kind === "rows") return answer.rows;
-    if (answer.kind === "failed") throw answer.error;
-    throw new BackendError(
-      answer.error.code,
-      `${answer.error.message} The units may be stored all the same: submit again with a key, which adds nothing twice.`,
-      { cause: answer.error },
-    );
-  }
+  const onOwnSession: Run = {
+    /** Not repeated when it was not answered: without a key it would be stored twice. */
+    async submit(rows) {
+      const channel = teller.takesTurn() ? teller.channel : null;
+      const answer = await connection.tryRun<SubmittedRow>(submitUnits, valuesOf(rows, channel), {
+        limitMs,
+        what: whatOf(rows),
+      });
+      if (answer.kind === "rows") return answer.rows;
+      if (answer.kind === "failed") throw answer.error;
+      throw new BackendError(
+        answer.error.code,
+        `${answer.error.message} The units may be stored all the same: submit again with a key, which adds nothing twice.`,
+        { cause: answer.error },
+      );
+    },
+    find: (rows) =>
+      connection.run<FoundRow>(findByKey, keyValues(rows), { limitMs, what: whatOf(rows) }),
+  };
+
+  const keyValues = (rows: readonly Row[]): unknown[] => [
+    home.app,
+    rows.map((row) => row.graph),
+    rows.map((row) => row.key),
+  ];
 
   function whatOf(rows: readonly Row[]): string {
     const graphs = new Set(rows.map((row) => row.graph));
@@ -148,16 +179,17 @@ export function submitter(
   ): Promise<readonly Submitted[]> {
     const what = whatOf(rows);
     await connection.run(makeLanes, [home.app, rows.map((row) => row.graph)], { limitMs, what });
-    return store(rows, async (open) => {
+    async function ask<Answer>(text: string, values: unknown[]): Promise<readonly Answer[]> {
       try {
-        const { rows: answered } = await client.query({
-          text: submitUnitsInside.text,
-          values: valuesOf(open, teller.channel),
-        });
-        return answered as readonly SubmittedRow[];
+        const answer = await client.query({ text, values });
+        return answer.rows as readonly Answer[];
       } catch (error) {
         throw postgresFault(error, what);
       }
+    }
+    return store(rows, {
+      submit: (open) => ask(submitUnitsInside.text, valuesOf(open, teller.channel)),
+      find: (open) => ask(findByKey.text, keyValues(open)),
     });
   }
 
@@ -183,6 +215,10 @@ export function submitter(
     },
     rested: together.rested,
   };
+}
+
+function byNumber(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1);
 }
 
 function assertKey(key: unknown): void {

@@ -1,5 +1,5 @@
-import type { Term } from "@sole-writer/core";
-import type { ClaimedRow } from "./sql/claimed.js";
+import type { Term, Unit } from "@sole-writer/core";
+import type { Claimed, ClaimedUnit } from "./sql/claimed.js";
 
 /** A grant as durable-claim knows it: a lane, a unit or both, under a lease. */
 export interface ClaimTerm extends Term {
@@ -7,30 +7,28 @@ export interface ClaimTerm extends Term {
   readonly hasLane: boolean;
 }
 
-/** Reads a claim; `row` must be one that was taken. */
-export function termOf(
-  row: Exclude<ClaimedRow, { fence: null }>,
-  leaseId: string,
-  hasLane: boolean,
-): ClaimTerm {
-  const facts = {
-    graph: row.graph,
-    fence: BigInt(row.fence),
-    since: new Date(row.since_ms),
-    leaseId,
-    hasLane,
-  };
-  if (row.unit_id === null) return facts;
+/** Reads a claim of a lane, a unit, or both; undefined when it is neither. */
+export function termOf({ lane, unit }: Claimed, leaseId: string): ClaimTerm | undefined {
+  const of = lane ?? unit;
+  if (!of) return undefined;
   return {
-    ...facts,
-    unit: {
-      id: row.unit_id,
-      payload: row.payload,
-      attempt: row.attempt,
-      maxAttempts: row.max_attempts,
-      ...(row.unit_key !== null && { key: row.unit_key }),
-      ...(row.resumed && { resumed: row.resumed }),
-    },
+    graph: of.graph,
+    fence: BigInt(of.fence),
+    since: new Date(of.sinceMs),
+    leaseId,
+    hasLane: lane !== undefined,
+    ...(unit && { unit: unitOf(unit) }),
+  };
+}
+
+function unitOf({ id, payload, attempt, maxAttempts, key, resumed }: ClaimedUnit): Unit {
+  return {
+    id,
+    payload,
+    attempt,
+    maxAttempts,
+    ...(key !== null && { key }),
+    ...(resumed && { resumed }),
   };
 }
 

@@ -16,7 +16,8 @@ const heartbeatMs = 500;
 export function open(options: OpenOptions<DurableClaimSettings>): DurableCoordinator {
   const { app, label, acquireTimeoutMs, onEvent, settings } = options;
   const { url } = settings;
-  return durableClaim({ app, label, acquireTimeoutMs, onEvent, url, leaseMs, heartbeatMs });
+  const times = { acquireTimeoutMs, leaseMs, heartbeatMs, retryFirstMs: 100 };
+  return durableClaim({ app, label, onEvent, url, ...times });
 }
 
 /** durable-claim on a server that the suite may break; `url` is a database of its own there. */

@@ -12,7 +12,11 @@ interface HeldGrant {
 type GrantHandlers = Pick<Handlers, "acquire" | "settle" | "assertHeld" | "confirmHeld">;
 
 /** Commands on grants that the suite takes and settles by hand. While one is held, it counts as a run. */
-export function grantCommands(room: HostRoom): { handlers: GrantHandlers; forget(): void } {
+export function grantCommands(room: HostRoom): {
+  readonly handlers: GrantHandlers;
+  keep(run: string, opened: OpenCoordinator, grant: Grant): void;
+  forget(): void;
+} {
   const held = new Map<string, HeldGrant>();
 
   function find(run: string): HeldGrant {
@@ -58,6 +62,7 @@ export function grantCommands(room: HostRoom): { handlers: GrantHandlers; forget
   }
 
   return {
+    keep,
     handlers: {
       acquire,
       async settle({ run, ending }) {

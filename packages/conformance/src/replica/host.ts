@@ -3,6 +3,7 @@ import type { Open } from "../factory.js";
 import { type OraclePen, oraclePen } from "../oracle/record.js";
 import { grantCommands } from "./host-grants.js";
 import { runCommands } from "./host-runs.js";
+import { unitCommands } from "./host-units.js";
 import { plainError, plainHolder } from "./plain.js";
 import type { Handlers, ReplicaEvent } from "./protocol.js";
 
@@ -64,10 +65,12 @@ export function replicaHost(place: HostPlace): Handlers {
       });
       open.set(key, { app: options.app, coordinator, pen: oraclePen(oracle) });
       const { guarantees, strategy, backend, holder } = coordinator;
-      return { guarantees, strategy, backend, holder: plainHolder(holder) };
+      const offersUnits = "submit" in coordinator || "claim" in coordinator;
+      return { guarantees, strategy, backend, holder: plainHolder(holder), offersUnits };
     },
     ...grants.handlers,
     ...runs.handlers,
+    ...unitCommands(room, grants.keep),
     async inspect({ coordinator, graph }) {
       try {
         const statuses = await room.find(coordinator).coordinator.inspect(graph);

@@ -1,4 +1,17 @@
-import type { AcquireOptions, Finding, GraphStatus, Guarantees, Holder } from "@sole-writer/core";
+import type {
+  AcquireOptions,
+  Backlog,
+  Finding,
+  GraphStatus,
+  Guarantees,
+  Holder,
+  NewUnitOf,
+  Submitted,
+  Unit,
+  UnitChange,
+  UnitQuery,
+  UnitRecord,
+} from "@sole-writer/core";
 import type { PlainAnswer, PlainEnding, PlainError, PlainReport } from "./plain.js";
 
 /** What a work body does. It ends when told, after some ms, or at once; and it may disobey. */
@@ -22,7 +35,31 @@ export interface Opened {
   readonly strategy: string;
   readonly backend: string;
   readonly holder: Holder;
+  /** It has the methods of a `DurableCoordinator`. */
+  readonly offersUnits: boolean;
 }
+
+/** A value, or what was thrown. */
+export type Answered<T> = { readonly value: T } | { readonly error: PlainError };
+
+/** A claim that the suite settles by hand, under the name of its run. */
+export interface PlainClaim {
+  readonly kind: "granted";
+  readonly run: string;
+  readonly graph: string;
+  readonly fence: bigint;
+  readonly holder: Holder;
+  readonly unit?: Unit;
+}
+
+/** What can be asked of units and done to one. */
+export type UnitAsk =
+  | { readonly do: "read"; readonly query: UnitQuery }
+  | { readonly do: "count" }
+  | { readonly do: "retry" | "cancel" | "discard"; readonly id: string }
+  | { readonly do: "resume"; readonly id: string; readonly value: unknown };
+
+export type UnitsAnswer = readonly UnitRecord[] | readonly Backlog[] | UnitChange;
 
 /** Everything a replica can be told, and what it answers. `coordinator` and `run` are chosen by the suite. */
 export interface Commands {
@@ -77,6 +114,24 @@ export interface Commands {
       readonly forMs: number;
     };
     answer: StormReport;
+  };
+  submit: {
+    ask: { readonly coordinator: string; readonly units: readonly NewUnitOf[] };
+    answer: Answered<readonly Submitted[]>;
+  };
+  claim: {
+    ask: {
+      readonly coordinator: string;
+      /** The runs are named after it. */
+      readonly run: string;
+      readonly limit: number;
+      readonly graphs?: readonly string[];
+    };
+    answer: Answered<readonly PlainClaim[]>;
+  };
+  unit: {
+    ask: { readonly coordinator: string; readonly what: UnitAsk };
+    answer: Answered<UnitsAnswer>;
   };
   inspect: {
     ask: { readonly coordinator: string; readonly graph?: string };

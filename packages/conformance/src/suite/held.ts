@@ -2,7 +2,7 @@ import type { Holder } from "@sole-writer/core";
 import { answerWithinMs, slackMs } from "../bounds.js";
 import { check, inWords } from "../check.js";
 import { within } from "../promises.js";
-import type { PlainAnswer, PlainEnding, PlainError } from "../replica/plain.js";
+import type { PlainEnding, PlainError } from "../replica/plain.js";
 import type { Link } from "../replica/protocol.js";
 import type { EventLog } from "./event-log.js";
 
@@ -31,7 +31,7 @@ export function heldGrant(
   log: EventLog,
   run: string,
   label: string,
-  { graph, fence, holder }: Extract<PlainAnswer, { kind: "granted" }>,
+  { graph, fence, holder }: Pick<Held, "graph" | "fence" | "holder">,
 ): Held {
   const settle: Held["settle"] = (ending = "done") =>
     within(

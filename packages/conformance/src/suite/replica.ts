@@ -13,6 +13,7 @@ import type {
 import type { EventLog } from "./event-log.js";
 import { type Held, heldGrant } from "./held.js";
 import { type TickRun, tickRun } from "./tick-run.js";
+import { type ReplicaUnits, replicaUnits } from "./units.js";
 
 /** How an acquire is asked. `withinMs` is how long the suite waits for the answer. */
 export type AskOptions = PlainAcquireOptions & {
@@ -48,6 +49,8 @@ export interface Replica {
   /** Acquires again and again while refused, and fails the case when there is no grant within `ms`. */
   takeWithin(ms: number, graph: string, how?: AskOptions): Promise<Held>;
   tick(graph: string, work: WorkScript, how?: TickHow): TickRun;
+  /** For coordinators with a backlog. */
+  readonly units: ReplicaUnits;
   storm(graphs: readonly string[], forMs: number): Promise<Commands["storm"]["answer"]>;
   inspect(graph?: string): Promise<Commands["inspect"]["answer"]>;
   preflight(): Promise<Commands["preflight"]["answer"]>;
@@ -103,6 +106,7 @@ export function replicaOver(
     runPrefixes: [`${coordinator}#`, `${facts.opened.holder.id}:`],
     ask,
     take,
+    units: replicaUnits(link, log, { coordinator, label, newRun }),
     async refused(graph, how) {
       const { answer } = await ask(graph, how);
       check(

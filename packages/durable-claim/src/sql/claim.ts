@@ -1,5 +1,5 @@
 import type { Statement } from "@sole-writer/postgres";
-import { claimed, claimedColumns } from "./claimed.js";
+import { claimed, claimedRows } from "./claimed.js";
 import { dueUnits, serverMicros, usableLease } from "./fragments.js";
 
 /** The graphs in the order they are tried: from the one after $6 on, and round to it. */
@@ -155,22 +155,19 @@ function claim(kind: ClaimKind): Statement {
         mine as materialized (${usableLease}),
         ${kind.graphs === "every" ? everyGraph : namedGraphs},
         picked as materialized (
-          select taken.*, row_number() over () as turn from (${picked}) as taken
+          select taken.*, $1::text as app, row_number() over () as n from (${picked}) as taken
         ),
         ${claimed}${counts}
-      select
-        exists (select from mine) as has_lease,
-        exists (
+      ${claimedRows}
+      union all
+      select 'fact' as kind, 0 as n, json_build_object(
+        'hasLease', exists (select from mine),
+        'hasOver', exists (
           select from sole_writer.lease
           where ended_at is not null or expires_at <= pg_catalog.statement_timestamp()
-        ) as has_over,
-        picked.turn::int as turn,
-        ${claimedColumns}
-      from (select $9::text[] is null or $10::int is null as given) as once
-      left join picked on true
-      left join lanes on lanes.graph = picked.graph
-      left join units on units.id = picked.unit_id
-      order by units.rank, units.run_at, units.id`,
+        ),
+        'given', $9::text[] is null or $10::int is null
+      ) as body`,
   };
 }
 
@@ -189,11 +186,15 @@ export function claimUnits(kind: ClaimKind): Statement {
   return made;
 }
 
-/** What every row of the answer says beside the claim. */
+/** What the answer says beside the claims. */
 export interface ClaimFacts {
-  readonly has_lease: boolean;
+  readonly hasLease: boolean;
   /** A lease is over, and what was claimed by it can be had again after a sweep. */
-  readonly has_over: boolean;
-  /** The place in which the graph was tried. */
-  readonly turn: number | null;
+  readonly hasOver: boolean;
+}
+
+export interface ClaimFactRow {
+  readonly kind: "fact";
+  readonly n: number;
+  readonly body: ClaimFacts;
 }

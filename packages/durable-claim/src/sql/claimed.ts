@@ -1,8 +1,8 @@
 import { inMs } from "./fragments.js";
 
 /**
- * Writes down what `picked` has locked: the lane and the unit, under the same fence. $2 lease, $4 holder id,
- * $5 holder label
+ * Writes down what `picked` (n, app, graph, fence, unit_id, has_lane) has locked: the lane and the unit, under the
+ * same fence. $2 lease, $4 holder id, $5 holder label
  */
 export const claimed = `
   lanes as (
@@ -16,8 +16,8 @@ export const claimed = `
       lease_id = $2::uuid,
       unit_id = picked.unit_id
     from picked
-    where picked.has_lane and row.app = $1::text and row.graph = picked.graph
-    returning row.graph, row.held_since
+    where picked.has_lane and row.app = picked.app and row.graph = picked.graph
+    returning picked.n, row.graph, row.fence, row.held_since
   ),
   units as (
     update sole_writer.unit as unit set
@@ -30,39 +30,58 @@ export const claimed = `
     from picked
     where unit.id = picked.unit_id
     returning
-      unit.id, unit.key, unit.payload, unit.attempt, unit.max_attempts, unit.resumed,
-      unit.started_at, unit.rank, unit.run_at
+      picked.n, unit.graph, unit.fence, unit.id, unit.key, unit.payload, unit.attempt,
+      unit.max_attempts, unit.resumed, unit.started_at
   )`;
 
-/** The columns of a `ClaimedRow`, from `picked`, `lanes` and `units`. */
-export const claimedColumns = `
-  picked.graph,
-  picked.fence::text as fence,
-  ${inMs("coalesce(lanes.held_since, units.started_at)")} as since_ms,
-  units.id::text as unit_id,
-  units.key as unit_key,
-  units.payload,
-  units.attempt,
-  units.max_attempts,
-  units.resumed,
-  units.rank,
-  units.run_at::text as run_at`;
+/**
+ * What was claimed, as rows of several kinds: joining them here would compare each with each. The caller
+ * puts together what has the same n.
+ */
+export const claimedRows = `
+  select 'lane' as kind, n::int as n, json_build_object(
+    'graph', graph, 'fence', fence::text, 'sinceMs', ${inMs("held_since")}
+  ) as body
+  from lanes
+  union all
+  select 'unit' as kind, n::int as n, json_build_object(
+    'graph', graph, 'fence', fence::text, 'sinceMs', ${inMs("started_at")}, 'id', id::text,
+    'key', key, 'payload', payload, 'attempt', attempt, 'maxAttempts', max_attempts,
+    'resumed', resumed
+  ) as body
+  from units`;
 
-/** One claim, or its absence. `run_at` is text, because a JavaScript Date drops the microseconds. */
-export type ClaimedRow =
-  | { readonly fence: null }
-  | ({ readonly graph: string; readonly fence: string; readonly since_ms: number } & (
-      | { readonly unit_id: null }
-      | ClaimedUnit
-    ));
+/** A lane that was claimed. */
+export interface ClaimedLane {
+  readonly graph: string;
+  readonly fence: string;
+  readonly sinceMs: number;
+}
 
-export interface ClaimedUnit {
-  readonly unit_id: string;
-  readonly unit_key: string | null;
+/** A unit that was claimed. */
+export interface ClaimedUnit extends ClaimedLane {
+  readonly id: string;
+  readonly key: string | null;
   readonly payload: unknown;
   readonly attempt: number;
-  readonly max_attempts: number;
+  readonly maxAttempts: number;
   readonly resumed: { readonly value: unknown } | null;
-  readonly rank: number;
-  readonly run_at: string;
+}
+
+export type ClaimedRow =
+  | { readonly kind: "lane"; readonly n: number; readonly body: ClaimedLane }
+  | { readonly kind: "unit"; readonly n: number; readonly body: ClaimedUnit };
+
+/** A lane, a unit, or both, in the order of n. */
+export interface Claimed {
+  readonly n: number;
+  readonly lane?: ClaimedLane;
+  readonly unit?: ClaimedUnit;
+}
+
+/** Puts the rows of a statement together. */
+export function gatherClaims(rows: readonly ClaimedRow[]): readonly Claimed[] {
+  const found = new Map<number, Claimed>();
+  for (const { kind, n, body } of rows) found.set(n, { ...found.get(n), n, [kind]: body });
+  return [...found.values()].sort((a, b) => a.n - b.n);
 }

@@ -30,10 +30,13 @@ export const renewLeases: Statement = {
     ),
     gone as (
       select claim.n
-      from unnest($4::uuid[], $5::text[], $6::bigint[], $7::bigint[], $8::bool[])
-        with ordinality as claim (lease_id, graph, fence, unit_id, has_lane, n)
+      from (
+        select given.*, $1::text as app
+        from unnest($4::uuid[], $5::text[], $6::bigint[], $7::bigint[], $8::bool[])
+          with ordinality as given (lease_id, graph, fence, unit_id, has_lane, n)
+      ) as claim
       left join sole_writer.graph as lane
-        on lane.app = $1::text and lane.graph = claim.graph and claim.has_lane
+        on lane.app = claim.app and lane.graph = claim.graph and claim.has_lane
       left join sole_writer.unit as unit on unit.id = claim.unit_id
       where not (
         (not claim.has_lane or (lane.lease_id = claim.lease_id and lane.fence = claim.fence) is true)

@@ -1,5 +1,5 @@
 import type { Statement } from "@sole-writer/postgres";
-import { freeLane, msOf, pauseMs } from "./fragments.js";
+import { freeLane, isRunning, msOf, pauseMs } from "./fragments.js";
 
 const isDone = "asked.kind = 'done'";
 const isSpent = "(asked.kind = 'failed' and unit.attempt >= unit.max_attempts)";
@@ -23,7 +23,7 @@ export const settleClaims: Statement = {
   text: `
     with
       asked as materialized (
-        select *
+        select asked.*, $1::text as app
         from unnest(
           $2::text[], $3::bigint[], $4::uuid[], $5::bigint[], $6::bool[], $7::text[], $8::text[],
           $9::text[], $10::timestamptz[], $11::text[], $12::timestamptz[]
@@ -64,10 +64,10 @@ export const settleClaims: Statement = {
           lease_id = null
         from asked
         where unit.id = asked.unit_id
-          and unit.state = 'running'
+          and ${isRunning("unit")}
           and unit.fence = asked.fence
           and unit.lease_id = asked.lease_id
-        returning asked.n, unit.state
+        returning asked.n
       ),
       lanes as (
         update sole_writer.graph as lane set
@@ -84,7 +84,7 @@ export const settleClaims: Statement = {
           end
         from asked
         where asked.has_lane
-          and lane.app = $1::text
+          and lane.app = asked.app
           and lane.graph = asked.graph
           and lane.fence = asked.fence
           and lane.lease_id = asked.lease_id
@@ -92,20 +92,18 @@ export const settleClaims: Statement = {
             asked.unit_id is null
             or exists (
               select from sole_writer.unit as own
-              where own.id = asked.unit_id and own.state = 'running' and own.fence = asked.fence
+              where own.id = asked.unit_id and ${isRunning("own")} and own.fence = asked.fence
             )
           )
         returning asked.n
       )
-    select
-      asked.n::int as n,
-      case when asked.unit_id is null then lanes.n is not null else units.n is not null end as settled
-    from asked
-    left join lanes on lanes.n = asked.n
-    left join units on units.n = asked.n
-    order by asked.n`,
+    select n::int as n, true as has_unit from units
+    union all
+    select n::int as n, false as has_unit from lanes`,
 };
 
+/** A place whose unit was ended, or whose lane was given free. */
 export interface SettledRow {
-  readonly settled: boolean;
+  readonly n: number;
+  readonly has_unit: boolean;
 }

@@ -2,13 +2,11 @@ import type { Statement } from "@sole-writer/postgres";
 import { serverMicros } from "./fragments.js";
 
 /**
- * Stores units, all of them or none, and answers for each with its id and whether it is new.
+ * Stores units, all of them or none. A unit whose key is unfinished is not stored.
  *
  * What makes it atomic: the unique index over unfinished keys decides who is first. A key that another
  * transaction has just written and not committed is waited for, as by every unique index; so the rows are
- * written in the order of their keys, and two batches that meet cannot wait for each other. A unit that was
- * there when the statement began, or was written by it, is found; one that was committed meanwhile is not,
- * and its row has no id: submit that one again.
+ * written in the order of their keys, and two batches that meet cannot wait for each other.
  *
  * The ids are drawn in the order of the batch, so that it is the order of the units as well.
  *
@@ -54,25 +52,14 @@ function submit(makesLanes: boolean): Statement {
         on conflict (app, graph, key)
           where key is not null and state in ('queued', 'running', 'waiting')
           do nothing
-        returning id, graph, key
+        returning id
       )
-    select
-      coalesce(made.id, (
-        select twin.id from made as twin where twin.graph = asked.graph and twin.key = asked.key
-      ), (
-        select there.id from sole_writer.unit as there
-        where there.app = $1::text and there.graph = asked.graph and there.key = asked.key
-          and there.state in ('queued', 'running', 'waiting')
-      ))::text as id,
-      made.id is not null as is_new,
-      told.told
-    from asked
-    left join made on made.id = asked.id
-    cross join (
-      select case when $11::text is not null then pg_catalog.pg_notify($11::text, '')::text end
-        as told
-    ) as told
-    order by asked.n`,
+    select id::text as id, 'drawn' as kind from asked
+    union all
+    select id::text as id, 'made' as kind from made
+    union all
+    select pg_catalog.pg_notify($11::text, '')::text as id, 'told' as kind
+    where $11::text is not null`,
   };
 }
 
@@ -85,9 +72,28 @@ export const submitUnits = submit(true);
  */
 export const submitUnitsInside = submit(false);
 
+/** The ids that were drawn, in the order of the batch, and those of them under which a unit was stored. */
 export interface SubmittedRow {
-  readonly id: string | null;
-  readonly is_new: boolean;
+  readonly id: string;
+  readonly kind: "drawn" | "made" | "told";
+}
+
+/** Unfinished units by their keys. $1 app, $2 graphs, $3 keys */
+export const findByKey: Statement = {
+  name: "sole-writer-find-by-key",
+  text: `
+    select there.id::text as id, asked.n::int as n
+    from unnest($2::text[], $3::text[]) with ordinality as asked (graph, key, n)
+    join sole_writer.unit as there
+      on there.app = $1::text
+      and there.graph = asked.graph
+      and there.key = asked.key
+      and there.state in ('queued', 'running', 'waiting')`,
+};
+
+export interface FoundRow {
+  readonly id: string;
+  readonly n: number;
 }
 
 /** $1 channel */

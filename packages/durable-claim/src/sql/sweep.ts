@@ -1,5 +1,5 @@
 import type { Statement } from "@sole-writer/postgres";
-import { freeLane, vanished } from "./fragments.js";
+import { freeLane, isRunning, vanished } from "./fragments.js";
 
 /**
  * Ends leases that are over, in three steps that anybody may do at any time and any number of times.
@@ -109,7 +109,7 @@ export const letGo: Statement = {
         update sole_writer.unit as unit set ${vanished}
         from asked
         where unit.id = asked.unit_id
-          and unit.state = 'running'
+          and ${isRunning("unit")}
           and unit.fence = asked.fence
           and unit.lease_id = asked.lease_id
       )

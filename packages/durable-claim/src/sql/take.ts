@@ -1,5 +1,5 @@
 import type { Statement } from "@sole-writer/postgres";
-import { claimed, claimedColumns } from "./claimed.js";
+import { claimed, claimedRows } from "./claimed.js";
 import { dueUnits, inMs, serverMicros, usableLease } from "./fragments.js";
 
 /**
@@ -32,18 +32,18 @@ export const takeLanes: Statement = {
     with
       mine as materialized (${usableLease}),
       asked as materialized (
-        select *
+        select asked.*, $1::text as app
         from unnest($6::text[], $7::text[], $8::timestamptz[], $9::float8[], $10::bool[])
           with ordinality as asked (graph, window_id, window_at, interval_ms, wants_unit, n)
       ),
       picked as materialized (
-        select asked.n, lane.graph, lane.fence, due.id as unit_id, true as has_lane
+        select asked.n, asked.app, lane.graph, lane.fence, due.id as unit_id, true as has_lane
         from mine
         cross join asked
         cross join lateral (
           select row.graph, greatest(row.fence + 1, ${serverMicros}) as fence
           from sole_writer.graph as row
-          where row.app = $1::text
+          where row.app = asked.app
             and row.graph = asked.graph
             and row.lease_id is null
             and not ${hasRun("row")}
@@ -52,28 +52,39 @@ export const takeLanes: Statement = {
         left join lateral (${dueUnits("asked.graph", "1")}) as due on asked.wants_unit
       ),
       ${claimed}
-    select
-      asked.n::int as n,
-      exists (select from mine) as has_lease,
-      row.graph is not null as is_known,
-      coalesce(${hasRun("row")}, false) as has_run,
-      ${claimedColumns},
-      case when row.lease_id is not null then json_build_object(
+    ${claimedRows}
+    union all
+    select 'fact' as kind, asked.n::int as n, json_build_object(
+      'hasLease', exists (select from mine),
+      'isKnown', row.graph is not null,
+      'hasRun', coalesce(${hasRun("row")}, false),
+      'heldBy', case when row.lease_id is not null then json_build_object(
         'id', row.holder_id,
         'label', row.holder_label,
         'fence', row.fence::text,
         'sinceMs', ${inMs("row.held_since")},
         'isOver', (lease.ended_at is null and lease.expires_at > pg_catalog.clock_timestamp())
           is not true
-      ) end as held_by
+      ) end
+    ) as body
     from asked
-    left join picked on picked.n = asked.n
-    left join lanes on lanes.graph = picked.graph
-    left join units on units.id = picked.unit_id
-    left join sole_writer.graph as row on row.app = $1::text and row.graph = asked.graph
-    left join sole_writer.lease as lease on lease.id = row.lease_id
-    order by asked.n`,
+    left join sole_writer.graph as row on row.app = asked.app and row.graph = asked.graph
+    left join sole_writer.lease as lease on lease.id = row.lease_id`,
 };
+
+/** What a snapshot from before the statement says of a graph that was asked for. */
+export interface TakeFacts {
+  readonly hasLease: boolean;
+  readonly isKnown: boolean;
+  readonly hasRun: boolean;
+  readonly heldBy: LaneHolder | null;
+}
+
+export interface TakeFactRow {
+  readonly kind: "fact";
+  readonly n: number;
+  readonly body: TakeFacts;
+}
 
 /** Who has a lane, as far as the snapshot of the statement knows. */
 export interface LaneHolder {

@@ -15,14 +15,15 @@ export const readUnits: Statement = {
       ${inMs("submitted_at")} as submitted_ms,
       ${inMs("started_at")} as started_ms,
       ${inMs("finished_at")} as finished_ms
-    from sole_writer.unit
+    from sole_writer.unit as unit
     where app = $1::text
       and ($2::text is null or graph = $2::text)
       and ($3::text[] is null or state = any($3::text[]))
       and ($4::text is null or key = $4::text)
       and ($5::bigint is null or id = $5::bigint)
       and id > $6::bigint
-    order by id
+    -- Not the id of the answer, which is text.
+    order by unit.id
     limit $7::int`,
 };
 
