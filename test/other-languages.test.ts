@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { Coordinator } from "@sole-writer/core";
 import { lockKey, lockSpaceOf, skipLock } from "@sole-writer/skip-lock";
 import { sharedPostgres } from "@sole-writer/testbed";
 import { expect, it } from "vitest";
+import { cannotRun } from "./src/languages/cannot-run.js";
 import { type LineProgram, lineProgram } from "./src/languages/line-program.js";
 
 /** A program that can try the lock of the graph and let go of it. */
@@ -70,19 +69,6 @@ const languages: readonly Language[] = [
 
 function endsOf(program: LineProgram) {
   return { kill: program.kill, [Symbol.asyncDispose]: program[Symbol.asyncDispose] };
-}
-
-async function cannotRun(
-  program: string,
-  args: readonly string[],
-  advice: string,
-): Promise<string | undefined> {
-  try {
-    await promisify(execFile)(program, args);
-    return undefined;
-  } catch {
-    return `not run: ${program} ${args.join(" ")} fails here; ${advice}`;
-  }
 }
 
 async function ask(coordinator: Coordinator, graph: string) {
