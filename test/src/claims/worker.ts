@@ -25,6 +25,13 @@ const running = new Set<Promise<void>>();
 let stopping = false;
 
 async function work(grant: Grant): Promise<void> {
+  try {
+    // The process may have stood still since the claim was answered.
+    grant.assertHeld();
+  } catch {
+    await grant[Symbol.asyncDispose]();
+    return;
+  }
   const { graph, fence, unit } = grant;
   const facts = { app, graph, fence, pid: process.pid, run: `${unit?.id}:${randomUUID()}` };
   const now = () => process.hrtime.bigint();

@@ -2,6 +2,7 @@ import type { CoordinatorFactory } from "@sole-writer/conformance";
 import { type LawNumber, law } from "@sole-writer/conformance/cases";
 import { brokenInMemory as broken, inMemory } from "./in-memory.js";
 import { onPostgresFactory, type PostgresControl } from "./on-postgres.js";
+import { onUnitsFactory, type UnitsControl } from "./on-units.js";
 
 /** A coordinator that is broken on purpose, and the case that must find it. */
 export interface Control {
@@ -22,6 +23,13 @@ function postgres(control: PostgresControl["control"]): Pick<Control, "name" | "
   return {
     name: inWords(control),
     factory: (url) => onPostgresFactory(control, url) as CoordinatorFactory,
+  };
+}
+
+function units(control: UnitsControl["control"]): Pick<Control, "name" | "factory"> {
+  return {
+    name: inWords(control),
+    factory: (url) => onUnitsFactory(control, url) as CoordinatorFactory,
   };
 }
 
@@ -165,5 +173,35 @@ export const controls: readonly Control[] = [
     law: law.handOverWaits,
     caughtBy: "work that was stopped by its caller keeps the graph until it has settled",
     saying: /b should have been refused .* but: .*"granted"/,
+  },
+  {
+    ...units("forgetsAUnit"),
+    law: law.noUnitLost,
+    caughtBy: "every unit that was accepted is claimed once, and ends as done",
+    saying: /each unit should have been claimed once/,
+  },
+  {
+    ...units("countsAHandBack"),
+    law: law.noUnitLost,
+    caughtBy: "handing back costs no attempt, however often",
+    saying: /should have been unit \d+ in attempt 1/,
+  },
+  {
+    ...units("countsErrorsAlone"),
+    law: law.noUnitLost,
+    caughtBy: "the unit of a replica that was killed is claimed again, with its start counted",
+    saying: /should have been unit \d+ in attempt 2/,
+  },
+  {
+    ...units("keepsAKeyForEver"),
+    law: law.noUnitLost,
+    caughtBy: "a key adds nothing while its unit is unfinished, and says so",
+    saying: /a key is free when its unit is done/,
+  },
+  {
+    ...units("hidesItsBacklog"),
+    law: law.noUnitLost,
+    caughtBy: "every unit that was accepted is claimed once, and ends as done",
+    saying: /says? that it has no backlog, and yet it offers/,
   },
 ];
