@@ -2,54 +2,54 @@ import type { Statement } from "@sole-writer/postgres";
 import { claimed, claimedRows } from "./claimed.js";
 import { dueUnits, serverMicros, usableLease } from "./fragments.js";
 
+/** The first queued unit of the first graph that fits. */
+function nextGraph(pass: string, fits: string): string {
+  return `(
+        select queued.graph, queued.rank, queued.run_at, queued.id, ${pass} as pass
+        from sole_writer.unit as queued
+        where queued.app = $1::text and queued.state = 'queued' and ${fits}
+        order by queued.graph, queued.rank, queued.run_at, queued.id
+        limit 1
+      )`;
+}
+
 /** The graphs in the order they are tried: from the one after $6 on, and round to it. */
 const everyGraph = `
-  scan (graph, pass) as (
-    select first.graph, first.pass
+  scan (graph, rank, run_at, id, pass) as (
+    select first.*
     from mine
     cross join lateral (
-      (
-        select queued.graph, 0 as pass from sole_writer.unit as queued
-        where queued.app = $1::text and queued.state = 'queued' and queued.graph > $6::text
-        order by queued.graph limit 1
-      )
+      ${nextGraph("0", "queued.graph > $6::text")}
       union all
-      (
-        select queued.graph, 1 from sole_writer.unit as queued
-        where queued.app = $1::text and queued.state = 'queued' and queued.graph <= $6::text
-        order by queued.graph limit 1
-      )
+      ${nextGraph("1", "queued.graph <= $6::text")}
       limit 1
     ) as first
     union all
-    select next.graph, next.pass
+    select next.*
     from scan
     cross join lateral (
-      (
-        select queued.graph, scan.pass from sole_writer.unit as queued
-        where queued.app = $1::text and queued.state = 'queued' and queued.graph > scan.graph
-          and (scan.pass = 0 or queued.graph <= $6::text)
-        order by queued.graph limit 1
-      )
+      ${nextGraph(
+        "scan.pass",
+        "queued.graph > scan.graph and (scan.pass = 0 or queued.graph <= $6::text)",
+      )}
       union all
-      (
-        select queued.graph, 1 from sole_writer.unit as queued
-        where scan.pass = 0
-          and queued.app = $1::text and queued.state = 'queued' and queued.graph <= $6::text
-        order by queued.graph limit 1
-      )
+      ${nextGraph("1", "scan.pass = 0 and queued.graph <= $6::text")}
       limit 1
     ) as next
   )`;
 
+const firstOfScan = "select scan.rank, scan.run_at, scan.id";
+
 const namedGraphs = `
-  scan (graph) as (
-    select named.graph
+  scan (graph, rank, run_at, id) as (
+    select named.graph, first.rank, first.run_at, first.id
     from mine
     cross join (
-      select distinct graph from unnest($9::text[]) as named (graph)
+      select graph from unnest($9::text[]) as named (graph)
+      group by graph
+      order by graph <= $6::text, graph
     ) as named
-    order by named.graph <= $6::text, named.graph
+    cross join lateral ${nextGraph("0", "queued.graph = named.graph")} as first
   )`;
 
 /** One writer for each graph: its lane, and its first unit. */
@@ -65,7 +65,7 @@ const byLane = `
       and row.graph <> all($8::text[])
     for update skip locked
   ) as lane
-  cross join lateral (${dueUnits("lane.graph", "1")}) as due
+  cross join lateral (${dueUnits("lane.graph", "1", firstOfScan)}) as due
   limit $7::int`;
 
 /** One writer for each unit. */
@@ -79,7 +79,7 @@ const byUnit = `
     due.id as unit_id,
     false as has_lane
   from scan
-  cross join lateral (${dueUnits("scan.graph", "$7::int")}) as due
+  cross join lateral (${dueUnits("scan.graph", "$7::int", firstOfScan)}) as due
   where scan.graph <> all($8::text[])
   limit $7::int`;
 
@@ -95,7 +95,7 @@ const byUnitWithRoom = `
     due.id as unit_id,
     false as has_lane
   from (
-    select locked.graph, locked.fence, locked.room
+    select locked.graph, locked.fence, locked.room, scan.rank, scan.run_at, scan.id
     from scan
     cross join lateral (
       select
@@ -117,7 +117,7 @@ const byUnitWithRoom = `
   ) as lane
   cross join lateral (
     select found.id, row_number() over () as place
-    from (${dueUnits("lane.graph", "greatest(lane.room, 0)")}) as found
+    from (${dueUnits("lane.graph", "greatest(lane.room, 0)", "select lane.rank, lane.run_at, lane.id")}) as found
   ) as due
   limit $7::int`;
 

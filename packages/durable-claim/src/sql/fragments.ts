@@ -26,41 +26,50 @@ export const usableLease = `
  * Up to `most` units of a graph that are due, in order: priority, run_at, id, locked. A unit that somebody
  * else has locked is passed over.
  *
- * It goes from rank to rank, and in each reads from the first entry of the index: what is scheduled for
- * later costs one look for each rank, however much there is. `statement_timestamp()` does not change within
- * a statement, so that the index can be entered by it. The row lock looks at the newest version: a unit
- * that was claimed or finished since the snapshot is not taken again.
+ * It goes from rank to rank, and in each begins at the first entry of the index: what is scheduled for
+ * later costs one look for each rank, however much there is. To find a first entry, the entries of units
+ * that are claimed or done and not vacuumed yet must be stepped over; so each is looked for once, and
+ * `first` passes on one that is known. `statement_timestamp()` does not change within a statement, so that
+ * the index can be entered by it. The row lock looks at the newest version: a unit that was claimed or
+ * finished since the snapshot is not taken again.
  */
-export function dueUnits(graph: string, most: string): string {
-  const queued = `queued.app = $1::text and queued.graph = ${graph} and queued.state = 'queued'`;
+export function dueUnits(graph: string, most: string, first = firstQueued(graph)): string {
   return `
   select due.id, due.fence
   from (
-    with recursive step (rank) as (
-      (
-        select queued.rank from sole_writer.unit as queued
-        where ${queued} order by queued.rank limit 1
-      )
+    with recursive step (rank, run_at, id) as (
+      (${first})
       union all
-      select (
-        select queued.rank from sole_writer.unit as queued
-        where ${queued} and queued.rank > step.rank order by queued.rank limit 1
-      )
-      from step where step.rank is not null
+      select next.rank, next.run_at, next.id
+      from step
+      cross join lateral (${firstQueued(graph, "and queued.rank > step.rank")}) as next
     )
-    select rank from step where rank is not null
-  ) as ranks
+    select rank, run_at, id from step
+  ) as entry
   cross join lateral (
     select queued.id, queued.fence
     from sole_writer.unit as queued
-    where ${queued}
-      and queued.rank = ranks.rank
+    where ${queuedOf(graph)}
+      and queued.rank = entry.rank
+      and (queued.run_at, queued.id) >= (entry.run_at, entry.id)
       and queued.run_at <= pg_catalog.statement_timestamp()
     order by queued.run_at, queued.id
     limit ${most}
     for update skip locked
   ) as due
   limit ${most}`;
+}
+
+const queuedOf = (graph: string) =>
+  `queued.app = $1::text and queued.graph = ${graph} and queued.state = 'queued'`;
+
+function firstQueued(graph: string, more = ""): string {
+  return `
+    select queued.rank, queued.run_at, queued.id
+    from sole_writer.unit as queued
+    where ${queuedOf(graph)} ${more}
+    order by queued.rank, queued.run_at, queued.id
+    limit 1`;
 }
 
 /**
