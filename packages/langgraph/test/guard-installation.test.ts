@@ -73,10 +73,10 @@ describe("installing and removing", () => {
       mode: "registered",
       version: 1,
     });
-    await pool.query("alter table checkpoint_blobs disable trigger sole_writer_guard_delete");
+    await pool.query("alter table checkpoint_blobs disable trigger sole_writer_guard");
     expect(await status()).toMatchObject({
       state: "partial",
-      missingTriggers: ["sole_writer_guard_delete on checkpoint_blobs"],
+      missingTriggers: ["sole_writer_guard on checkpoint_blobs"],
     });
     expect(await installCheckpointGuard(pool, { mode: "all" })).toMatchObject({
       state: "installed",

@@ -7,6 +7,7 @@ import { installSql, removeSql } from "./guard-sql.js";
 import { guardVersion } from "./sql/guard-version.js";
 import { guardPartsSql, guardStatusSql } from "./sql/status.js";
 import { guardedTables } from "./sql/tables.js";
+import { triggerName } from "./sql/triggers.js";
 
 /**
  * Whether PostgreSQL itself refuses checkpoints of superseded and unfenced writers.
@@ -101,23 +102,21 @@ async function statusOf(client: PoolClient, schema: string): Promise<GuardStatus
   const { rows } = await client.query<{
     table: string;
     is_there: boolean;
-    triggers: string[];
+    is_watched: boolean;
     mode: string | null;
   }>(guardStatusSql, [schema, guardedTables]);
   const missingTables = rows.filter((row) => !row.is_there).map((row) => row.table);
   if (missingTables.length > 0) return { schema, state: "no-tables", missingTables };
-  const missingTriggers = rows.flatMap(({ table, triggers }) =>
-    triggerNames.filter((name) => !triggers.includes(name)).map((name) => `${name} on ${table}`),
-  );
-  if (rows.every((row) => row.triggers.length === 0)) return { schema, state: "absent" };
+  const missingTriggers = rows
+    .filter((row) => !row.is_watched)
+    .map(({ table }) => `${triggerName} on ${table}`);
+  if (rows.every((row) => row.mode === null)) return { schema, state: "absent" };
   const [mode, ...others] = new Set(rows.map((row) => row.mode));
   const { version } = await partsOf(client);
   if (missingTriggers.length > 0 || others.length > 0)
     return { schema, state: "partial", missingTriggers };
   return { schema, state: "installed", mode: mode === "all" ? "all" : "registered", version };
 }
-
-const triggerNames = ["sole_writer_guard", "sole_writer_guard_delete", "sole_writer_guard_move"];
 
 async function partsOf(
   client: PoolClient,

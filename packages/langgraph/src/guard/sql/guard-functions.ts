@@ -1,94 +1,117 @@
 import { guardVersion } from "./guard-version.js";
 
 /**
- * What a row of a checkpoint must pass.
+ * Whether the transaction may write the thread.
  *
- * Atomic, because the check and the write are one transaction: the row of the thread is locked FOR SHARE
- * until the writer commits, and whoever enters the thread updates that row, so it waits for writers that
- * have passed and turns away those that have not. A thread without a row has nothing to lock; there an
- * advisory lock of the transaction stands in, shared by writers and exclusive for the first who enters.
+ * Atomic, because the check and the write are one transaction: a writer that has passed holds a lock of
+ * the thread until it commits, shared with other writers, and whoever enters the thread takes it alone. So
+ * a newcomer waits for the writes under way, and those that ask later see the new fence. It is an advisory
+ * lock and none of a row: it is there for a thread that nobody has entered yet, it writes nothing, and
+ * writers that share it cost no more than one.
  *
- * A lock waits for a writer that commits meanwhile, and READ COMMITTED then reads anew. A snapshot that is
- * older than the wait does not see the new row, but the unique index does: hence the row that is put in
- * and taken out again. https://www.postgresql.org/docs/current/transaction-iso.html
+ * READ COMMITTED sees what was committed while it waited. An older snapshot does not: there the row is
+ * locked as well, which fails when it has changed since; and where no row is seen, one is put in and taken
+ * out again, because the unique index sees what the snapshot does not.
+ * https://www.postgresql.org/docs/current/transaction-iso.html
  *
- * A thread that has passed is remembered until the end of the transaction, in a setting that the WHEN of
- * the trigger reads: 1 us for each further row instead of 30.
+ * Locks and settings are written as expressions: as PERFORM each would be a query of its own.
  *
  * SW001: an older fence. SW002: no fence. SW003: a fence that has not entered the thread.
  */
-const guardCheckpoint = `
-create or replace function sole_writer.guard_checkpoint() returns trigger
+const checkThread = `
+create or replace function sole_writer.check_thread(saver_schema text, thread_id text, mode text) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-  mode constant text := tg_argv[0];
-  written constant text := case when tg_argv[1] = 'old' then old.thread_id else new.thread_id end;
   carried constant bigint := nullif(current_setting('sole_writer.fence', true), '');
   entered record;
   is_entered boolean;
 begin
-  if current_setting('sole_writer.guard', true) is distinct from 'off' then
-    select t.graph, t.fence, t.holder_label, t.entered_at into entered
-    from sole_writer.thread as t
-    where t.saver_schema = tg_table_schema and t.thread_id = written
+  if current_setting('sole_writer.guard', true) = 'off' then return true; end if;
+  if pg_advisory_xact_lock_shared(sole_writer.thread_key(saver_schema, thread_id)) is null then return null; end if;
+
+  if current_setting('transaction_isolation') <> 'read committed' then
+    perform from sole_writer.thread as t
+    where t.saver_schema = check_thread.saver_schema and t.thread_id = check_thread.thread_id
     for share;
-    is_entered := found;
-
-    if not is_entered then
-      perform pg_advisory_xact_lock_shared(sole_writer.thread_key(tg_table_schema, written));
-      if current_setting('transaction_isolation') <> 'read committed' then
-        begin
-          insert into sole_writer.thread (saver_schema, thread_id, graph, fence, holder_label)
-          values (tg_table_schema, written, '', 0, '');
-          delete from sole_writer.thread where saver_schema = tg_table_schema and thread_id = written;
-        exception when unique_violation then
-          raise exception 'thread "%" was entered while this transaction was open', written
-            using errcode = '40001', hint = 'Roll back, and read the thread again.';
-        end;
-      end if;
-      select t.graph, t.fence, t.holder_label, t.entered_at into entered
-      from sole_writer.thread as t
-      where t.saver_schema = tg_table_schema and t.thread_id = written
-      for share;
-      is_entered := found;
+    if not found then
+      begin
+        insert into sole_writer.thread (saver_schema, thread_id, graph, fence, holder_label)
+        values (saver_schema, thread_id, '', 0, '');
+        delete from sole_writer.thread as t
+        where t.saver_schema = check_thread.saver_schema and t.thread_id = check_thread.thread_id;
+      exception when unique_violation then
+        raise exception 'thread "%" was entered while this transaction was open', thread_id
+          using errcode = '40001', hint = 'Roll back, and read the thread again.';
+      end;
     end if;
-
-    if is_entered and carried is null then
-      raise exception 'checkpoint write refused: thread "%" belongs to graph "%", and this transaction carries no fencing token',
-          written, entered.graph
-        using errcode = 'SW002', schema = tg_table_schema, table = tg_table_name,
-          detail = format('Last entered by %s at %s with fence %s.', entered.holder_label, entered.entered_at, entered.fence),
-          hint = format('Run graph "%s" as its sole writer: runGraph or withGrant of @sole-writer/langgraph; other languages acquire it, call sole_writer.enter_thread and SET LOCAL sole_writer.fence. To write on purpose as an operator: SET LOCAL sole_writer.guard = ''off''.', entered.graph);
-    elsif is_entered and carried < entered.fence then
-      raise exception 'checkpoint write refused: fence % is older than fence %, with which graph "%" entered thread "%"',
-          carried, entered.fence, entered.graph, written
-        using errcode = 'SW001', schema = tg_table_schema, table = tg_table_name,
-          detail = format('Entered by %s at %s.', entered.holder_label, entered.entered_at),
-          hint = 'A newer holder writes this thread. Stop this run; nothing of it was stored with this write.';
-    elsif carried is not null and (not is_entered or carried > entered.fence) then
-      raise exception 'checkpoint write refused: fence % has not entered thread "%"', carried, written
-        using errcode = 'SW003', schema = tg_table_schema, table = tg_table_name,
-          detail = case when is_entered
-            then format('Graph "%s" entered it last, with fence %s.', entered.graph, entered.fence)
-            else 'Nobody has entered it.' end,
-          hint = 'Call sole_writer.enter_thread, then read the thread, then write it.';
-    elsif not is_entered and mode = 'all' then
-      raise exception 'checkpoint write refused: thread "%" was entered by no graph, and the guard of schema "%" is in mode "all"',
-          written, tg_table_schema
-        using errcode = 'SW002', schema = tg_table_schema, table = tg_table_name,
-          hint = 'Run its graph as its sole writer: runGraph or withGrant of @sole-writer/langgraph. To write on purpose as an operator: SET LOCAL sole_writer.guard = ''off''.';
-    end if;
-
-    perform set_config('sole_writer.passed', tg_table_schema || ':' || written, true);
   end if;
-  if tg_op = 'DELETE' then return old; end if;
-  return new;
+
+  select t.graph, t.fence, t.holder_label, t.entered_at into entered
+  from sole_writer.thread as t
+  where t.saver_schema = check_thread.saver_schema and t.thread_id = check_thread.thread_id;
+  is_entered := found;
+
+  if is_entered and carried is null then
+    raise exception 'checkpoint write refused: thread "%" belongs to graph "%", and this transaction carries no fencing token',
+        thread_id, entered.graph
+      using errcode = 'SW002', schema = saver_schema,
+        detail = format('Last entered by %s at %s with fence %s.', entered.holder_label, entered.entered_at, entered.fence),
+        hint = format('Run graph "%s" as its sole writer: runGraph or withGrant of @sole-writer/langgraph; other languages acquire it, call sole_writer.enter_thread and SET LOCAL sole_writer.fence. To write on purpose as an operator: SET LOCAL sole_writer.guard = ''off''.', entered.graph);
+  elsif is_entered and carried < entered.fence then
+    raise exception 'checkpoint write refused: fence % is older than fence %, with which graph "%" entered thread "%"',
+        carried, entered.fence, entered.graph, thread_id
+      using errcode = 'SW001', schema = saver_schema,
+        detail = format('Entered by %s at %s.', entered.holder_label, entered.entered_at),
+        hint = 'A newer holder writes this thread. Stop this run; nothing of it was stored with this write.';
+  elsif carried is not null and (not is_entered or carried > entered.fence) then
+    raise exception 'checkpoint write refused: fence % has not entered thread "%"', carried, thread_id
+      using errcode = 'SW003', schema = saver_schema,
+        detail = case when is_entered
+          then format('Graph "%s" entered it last, with fence %s.', entered.graph, entered.fence)
+          else 'Nobody has entered it.' end,
+        hint = 'Call sole_writer.enter_thread, then read the thread, then write it.';
+  elsif not is_entered and mode = 'all' then
+    raise exception 'checkpoint write refused: thread "%" was entered by no graph, and the guard of schema "%" is in mode "all"',
+        thread_id, saver_schema
+      using errcode = 'SW002', schema = saver_schema,
+        hint = 'Run its graph as its sole writer: runGraph or withGrant of @sole-writer/langgraph. To write on purpose as an operator: SET LOCAL sole_writer.guard = ''off''.';
+  end if;
+
+  if set_config('sole_writer.passed', saver_schema || ':' || thread_id, true) is null then return null; end if;
+  return true;
 end
 $$;
 `;
 
-/** Which advisory lock stands for a thread without a row. In the key space of single bigints. */
+/**
+ * What a row must pass. A thread that has passed is remembered in a setting until the transaction ends, so
+ * that its further rows cost 1 us each instead of 30. It has no rights of its own, and needs none for that:
+ * a function that has them costs more to enter than this one does.
+ *
+ * The row is about the thread that is written; one that is moved, about the thread it leaves as well.
+ */
+const guardCheckpoint = `
+create or replace function sole_writer.guard_checkpoint() returns trigger
+language plpgsql
+as $$
+begin
+  if tg_op <> 'INSERT' then
+    if (tg_op = 'DELETE' or old.thread_id <> new.thread_id)
+      and pg_catalog.current_setting('sole_writer.passed', true) is distinct from tg_table_schema || ':' || old.thread_id
+      and not sole_writer.check_thread(tg_table_schema, old.thread_id, tg_argv[0])
+    then return null; end if;
+    if tg_op = 'DELETE' then return old; end if;
+  end if;
+  if pg_catalog.current_setting('sole_writer.passed', true) = tg_table_schema || ':' || new.thread_id
+    or sole_writer.check_thread(tg_table_schema, new.thread_id, tg_argv[0])
+  then return new; end if;
+  return null;
+end
+$$;
+`;
+
+/** Which advisory lock stands for a thread. In the key space of single bigints. */
 const threadKey = `
 create or replace function sole_writer.thread_key(saver_schema text, thread_id text) returns bigint
 language sql immutable parallel safe
@@ -98,9 +121,8 @@ return pg_catalog.hashtextextended('sole_writer.thread ' || saver_schema || ' ' 
 /**
  * Raises the fence of a thread, before its first read.
  *
- * Atomic, because it is one upsert of the row that every write of the thread has locked FOR SHARE: it
- * waits for the writes under way, and those that come later see the new fence. The caller sets
- * \`lock_timeout\`, and commits before it reads.
+ * Atomic, because it holds the lock of the thread alone from before the fence is raised until that is
+ * committed. The caller sets \`lock_timeout\`, and commits before it reads.
  *
  * SW001: somebody entered with a higher fence. SW004: the guard does not watch the tables of this schema.
  */
@@ -126,11 +148,7 @@ begin
         hint = 'Call installCheckpointGuard, or the setup() of fencedPostgresSaver.';
   end if;
 
-  perform from sole_writer.thread as t
-  where t.saver_schema = enter_thread.saver_schema and t.thread_id = enter_thread.thread_id;
-  if not found then
-    perform pg_advisory_xact_lock(sole_writer.thread_key(saver_schema, thread_id));
-  end if;
+  perform pg_advisory_xact_lock(sole_writer.thread_key(saver_schema, thread_id));
 
   insert into sole_writer.thread as t (saver_schema, thread_id, graph, fence, holder_label)
   values (saver_schema, thread_id, graph, fence, holder_label)
@@ -156,6 +174,7 @@ $$;
 
 export const guardFunctions = `
 ${threadKey.trim()}
+${checkThread.trim()}
 ${guardCheckpoint.trim()}
 comment on function sole_writer.guard_checkpoint() is 'version ${guardVersion}';
 ${enterThread.trim()}

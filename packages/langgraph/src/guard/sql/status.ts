@@ -3,14 +3,13 @@ export const guardStatusSql = `
 select
   t.name as table,
   c.oid is not null as is_there,
-  coalesce(array_agg(g.tgname::text) filter (where g.tgname is not null and g.tgenabled <> 'D'), '{}') as triggers,
+  coalesce(g.tgenabled <> 'D', false) as is_watched,
   -- The arguments are stored with a zero byte behind each.
-  min(pg_catalog.split_part(pg_catalog.encode(g.tgargs, 'escape'), '\\000', 1)) as mode
+  pg_catalog.split_part(pg_catalog.encode(g.tgargs, 'escape'), '\\000', 1) as mode
 from pg_catalog.unnest($2::text[]) as t(name)
 left join pg_catalog.pg_class as c
   on c.oid = pg_catalog.to_regclass(pg_catalog.format('%I.%I', $1::text, t.name))
-left join pg_catalog.pg_trigger as g on g.tgrelid = c.oid and g.tgname like 'sole\\_writer\\_guard%'
-group by t.name, c.oid
+left join pg_catalog.pg_trigger as g on g.tgrelid = c.oid and g.tgname = 'sole_writer_guard'
 `;
 
 /** What is there of the schema \`sole_writer\`. */
