@@ -6,7 +6,7 @@ import { fencedPostgresSaver, runGraph, withGrant } from "../src/index.js";
 import { fencingPool } from "../src/postgres/fencing-pool.js";
 import { chain, checkpoints, State, thread } from "./support/graphs.js";
 import { guarded, until, waitsForLock } from "./support/guarded.js";
-import { errorOf, watched } from "./support/promises.js";
+import { errorOf, stop, watched } from "./support/promises.js";
 import { grantOf } from "./support/replicas.js";
 
 const input = { log: ["in"] };
@@ -143,6 +143,36 @@ describe("law 10: a holder that is paused in a write, and superseded meanwhile",
       else expect(kind).toMatch(/putWrites|deleteThread|updateState/);
       const { values } = await graph.getState(thread("t"));
       expect(values.log.slice(-2)).toEqual(["next", "two"]);
+      await expectOneChain();
+    },
+  );
+
+  it.each(["sync", "async", "exit"] as const)(
+    "or between two writes, durability %s: the next one is refused by PostgreSQL alone, and the run is lost",
+    async (durability) => {
+      const { supersede, replica, saver, stored } = there;
+      const here = stop();
+      const { graph, runs } = chain(saver, {
+        one: async () => {
+          await here.here();
+          return { log: ["late"] };
+        },
+        two: "default",
+      });
+      const grant = await grantOf(replica("a"), "g");
+      const run = watched(runGraph(grant, graph, { input, threadId: "t", durability }));
+      await here.reached;
+      const b = await supersede("g", replica("b"));
+      const next = chain(saver, { other: "default" });
+      await runGraph(b, next.graph, { input: { log: ["next"] }, threadId: "t", runId: "2" });
+      const after = await stored();
+      expect(grant.signal.aborted).toBe(false);
+      here.release();
+      await until(() => run.now !== "pending");
+      expect(isGrantLost(run.error)).toBe(true);
+      expect(await stored()).toBe(after);
+      // With "sync" a node never begins on a checkpoint that was not stored.
+      if (durability === "sync") expect(runs).toEqual(["one"]);
       await expectOneChain();
     },
   );
