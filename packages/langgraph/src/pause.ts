@@ -3,6 +3,11 @@ import { InvalidOptionError } from "@sole-writer/core";
 
 /** Where a run waits for a person or an event. Plain data: a backlog can store it. */
 export interface Pause {
+  /**
+   * Tells this pause from every other one of the thread, also from the next one of the same node. Send it
+   * along with the question, and take it back with the answer: see {@link Answer.pause}.
+   */
+  readonly id: string;
   /** The questions asked with `interrupt()`; none at a breakpoint (`interruptBefore`, `interruptAfter`). */
   readonly interrupts: readonly Interrupt[];
   /** The nodes that go on once it is answered. */
@@ -15,10 +20,15 @@ export interface Answer {
   readonly value?: unknown;
   /**
    * Which question it answers: the `id` of one of {@link Pause.interrupts}. An answer to a question that
-   * the run does not wait at is not used. Needed where several are open. Two `interrupt()` calls in one
-   * node share an id.
+   * the run does not wait at is not used. Needed where several are open. Up to LangGraph 1.4 at least, two
+   * `interrupt()` calls in one node share an id.
    */
   readonly id?: string;
+  /**
+   * The pause that it answers: {@link Pause.id}. With it an answer is used once, however often and from
+   * wherever it is sent; without it an answer that comes twice may be taken for one to the next question.
+   */
+  readonly pause?: string;
 }
 
 /**
@@ -27,6 +37,7 @@ export interface Answer {
  */
 export function inputFor(pause: Pause, answer: Answer): { readonly input: unknown } | undefined {
   const { interrupts } = pause;
+  if (answer.pause !== undefined && answer.pause !== pause.id) return undefined;
   const isAtBreakpoint = interrupts.length === 0;
   // A `Command` would stay in the thread, and answer the first question that a later node asks.
   if (isAtBreakpoint) return answer.id === undefined ? { input: null } : undefined;

@@ -88,7 +88,8 @@ function outcomeOf(
       ? { ...outcome, value: run.value, how: run.status }
       : { ...outcome, how: "ran" };
   if (outcome.status !== "waiting") return outcome;
-  const on = run?.status === "waiting" ? run.on : { interrupts: [{ value: outcome.on }], next: [] };
+  const on =
+    run?.status === "waiting" ? run.on : { id: "", interrupts: [{ value: outcome.on }], next: [] };
   return { ...outcome, on };
 }
 

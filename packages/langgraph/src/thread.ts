@@ -44,7 +44,11 @@ export async function pauseAfter(
   const snapshot = await graph.getState({ configurable: { thread_id: threadId } });
   if (snapshot.tasks.length === 0) return undefined;
   return (
-    (await pauseOf(graph, saver, snapshot)) ?? { interrupts: [], next: snapshot.next.map(String) }
+    (await pauseOf(graph, saver, snapshot)) ?? {
+      id: await pauseId(saver, snapshot),
+      interrupts: [],
+      next: snapshot.next.map(String),
+    }
   );
 }
 
@@ -75,7 +79,7 @@ async function pauseOf(
     const answered = await tasksWithOutput(saver, snapshot);
     const asking = snapshot.tasks.filter((task) => !answered.has(task.id));
     const interrupts = asking.flatMap((task) => task.interrupts.flat());
-    if (interrupts.length > 0) return { interrupts, next };
+    if (interrupts.length > 0) return { id: await pauseId(saver, snapshot), interrupts, next };
   }
   // LangGraph keeps no record of a stop at a breakpoint, and a resume that nobody asked for would walk
   // past it.
@@ -83,7 +87,20 @@ async function pauseOf(
     includesAny(graph.interruptBefore, next) ||
     (isSet(graph.interruptAfter) &&
       includesAny(graph.interruptAfter, await nodesOfLastStep(saver, snapshot)));
-  return stops ? { interrupts: [], next } : undefined;
+  return stops ? { id: await pauseId(saver, snapshot), interrupts: [], next } : undefined;
+}
+
+/** A node that asks twice stays on its checkpoint, and has one answer more. */
+async function pauseId(saver: BaseCheckpointSaver, { config }: StateSnapshot): Promise<string> {
+  const writes = (await saver.getTuple(config))?.pendingWrites ?? [];
+  const answers = writes
+    .filter(([, channel]) => channel === "__resume__")
+    .map(([, , given]) => given);
+  const count = answers.reduce<number>(
+    (sum, given) => sum + (Array.isArray(given) ? given.length : 1),
+    0,
+  );
+  return `${config.configurable?.checkpoint_id}/${count}`;
 }
 
 /** What a task stores that is no result of it. */

@@ -23,7 +23,7 @@ describe("runGraph with a coordinator and a name", () => {
     expect(await b.inspect("g")).toMatchObject([{ state: "free" }]);
   });
 
-  it("B40: of two at once one runs, and the other is told who holds the graph", async () => {
+  it("of two at once one runs, and the other is told who holds the graph", async () => {
     const { a, b } = replicas();
     const busy = stop();
     const { graph, runs } = chain(new MemorySaver(), {
@@ -43,7 +43,7 @@ describe("runGraph with a coordinator and a name", () => {
     expect(runs).toEqual(["one"]);
   });
 
-  it("B40: two inputs on one thread, one after the other, are both in the state, in one chain", async () => {
+  it("two inputs on one thread, one after the other, are both in the state, in one chain", async () => {
     const { a, b } = replicas();
     const saver = new MemorySaver();
     const { graph } = chain(saver, { one: "default" });

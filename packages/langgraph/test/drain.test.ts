@@ -38,7 +38,7 @@ describe("a run that is asked to stop", () => {
     },
   );
 
-  it("B12: a coordinator that closes drains its run, and the grant goes only after the run has settled", async () => {
+  it("a coordinator that closes drains its run, and the grant goes only after the run has settled", async () => {
     const { a, b } = replicas();
     const busy = stop();
     const { saver, landed } = slowSaver();

@@ -166,7 +166,6 @@ describe("law 10: a holder that is paused in a write, and superseded meanwhile",
       const next = chain(saver, { other: "default" });
       await runGraph(b, next.graph, { input: { log: ["next"] }, threadId: "t", runId: "2" });
       const after = await stored();
-      expect(grant.signal.aborted).toBe(false);
       here.release();
       await until(() => run.now !== "pending");
       expect(isGrantLost(run.error)).toBe(true);
@@ -238,6 +237,21 @@ describe("the first who enters a thread", () => {
       const again = await there.session();
       await again.query(`begin isolation level ${level}`);
       expect(await errorOf(again.query(insert))).toMatchObject({ code: "SW002" });
+    },
+  );
+
+  it.each(["repeatable read", "serializable"])(
+    "refuses a transaction whose snapshot is older than the second one (%s)",
+    async (level) => {
+      const { replica, supersede } = there;
+      const older = await grantOf(replica("a"), "g");
+      await withGrant(older, async () => void (await there.saver.getTuple(thread("t"))));
+      const outsider = await there.session();
+      await outsider.query(`begin isolation level ${level}; select from checkpoints`);
+      await outsider.query(`set local sole_writer.fence = '${older.fence}'`);
+      const newer = await supersede("g", replica("b"));
+      await withGrant(newer, async () => void (await there.saver.getTuple(thread("t"))));
+      expect(await errorOf(outsider.query(insert))).toMatchObject({ code: "40001" });
     },
   );
 

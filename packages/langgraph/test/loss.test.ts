@@ -154,7 +154,7 @@ describe("a grant that is lost while its graph runs", () => {
     expect(landed).toHaveLength(after);
   });
 
-  it("B37: after a stalled event loop no further node starts, though no timer has told of the loss", async () => {
+  it("after a stalled event loop no further node starts, though no timer has told of the loss", async () => {
     const { a, clock } = replicas();
     const { graph, runs } = chain(new MemorySaver(), {
       one: async () => {
@@ -169,7 +169,7 @@ describe("a grant that is lost while its graph runs", () => {
     expect(runs).toEqual(["one"]);
   });
 
-  it("B37: a stall in the last node: its result is not taken for the run's", async () => {
+  it("a stall in the last node: its result is not taken for the run's", async () => {
     const { a, clock } = replicas();
     const { graph } = chain(undefined, {
       one: async () => {
@@ -181,7 +181,7 @@ describe("a grant that is lost while its graph runs", () => {
     expect(isGrantLost(await errorOf(runGraph(grant, graph, { input })))).toBe(true);
   });
 
-  it("B37: a stall in the last checkpoint write: the run is lost, and not finished", async () => {
+  it("a stall in the last checkpoint write: the run is lost, and not finished", async () => {
     const { a, clock } = replicas();
     const saver = new MemorySaver();
     const put = saver.put.bind(saver);

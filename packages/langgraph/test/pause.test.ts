@@ -17,7 +17,7 @@ function setup(graph: ReturnType<typeof chain>["graph"]) {
 }
 
 describe("a run that pauses", () => {
-  it("B46: ends as waiting, and the graph is free meanwhile", async () => {
+  it("ends as waiting, and the graph is free meanwhile", async () => {
     const { graph } = chain(new MemorySaver(), { ask: asks("ship?"), after: "default" });
     const { b, call } = setup(graph);
     expect(await call()).toMatchObject({
@@ -44,7 +44,7 @@ describe("a run that pauses", () => {
     expect(runs).toEqual(["ask"]);
   });
 
-  it("B46: an answer passes its own pause only; a second one like it is not used for the next", async () => {
+  it("an answer passes its own pause only; a second one like it is not used for the next", async () => {
     const { graph } = chain(new MemorySaver(), { one: asks("first?"), two: asks("second?") });
     const { a, call } = setup(graph);
     const first = await call();
@@ -66,7 +66,48 @@ describe("a run that pauses", () => {
     });
   });
 
-  it("B46: an answer after the end changes nothing, and the result says so", async () => {
+  it("an answer that names its pause is used once, also when the same node asks again", async () => {
+    const { graph } = chain(new MemorySaver(), {
+      ask: async () => ({ log: [interrupt("first?") as string, interrupt("second?") as string] }),
+    });
+    const { a, call } = setup(graph);
+    const first = await call();
+    if (first.status !== "waiting") throw new Error(first.status);
+    const { id: pause } = first.on as { id: string };
+    const second = await call({ value: "A", pause });
+    expect(second).toMatchObject({ status: "waiting", on: { interrupts: [{ value: "second?" }] } });
+    const twice = { input, threadId: "t", runId: "r", resume: { value: "A", pause } };
+    expect(await runGraph(a, "g", graph, twice)).toMatchObject({
+      status: "waiting",
+      unusedResume: true,
+    });
+    if (second.status !== "waiting") throw new Error(second.status);
+    const { id: next } = second.on as { id: string };
+    expect(next).not.toBe(pause);
+    expect(await call({ value: "B", pause: next })).toMatchObject({
+      value: { value: { log: ["in", "A", "B"] } },
+    });
+  });
+
+  it("the same answer from two replicas at once passes one pause", async () => {
+    const { graph } = chain(new MemorySaver(), { one: asks("first?"), two: asks("second?") });
+    const { a, b } = setup(graph);
+    const paused = await runGraph(a, "g", graph, { input, threadId: "t" });
+    if (paused.status !== "waiting") throw new Error(paused.status);
+    const resume = { value: "A", pause: paused.on.id };
+    const both = await Promise.all(
+      [a, b].map((replica) => runGraph(replica, "g", graph, { input, threadId: "t", resume })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual(["skipped", "waiting"]);
+    const late = await runGraph(b, "g", graph, { input, threadId: "t", resume });
+    expect(late).toMatchObject({
+      status: "waiting",
+      on: { interrupts: [{ value: "second?" }] },
+      unusedResume: true,
+    });
+  });
+
+  it("an answer after the end changes nothing, and the result says so", async () => {
     const { graph } = chain(new MemorySaver(), { ask: asks("ship?") });
     const { call } = setup(graph);
     await call();

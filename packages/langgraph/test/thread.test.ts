@@ -29,7 +29,7 @@ describe("a run and its thread", () => {
     });
   });
 
-  it("B45: a run that is called again has run already, and gives the same value without running", async () => {
+  it("a run that is called again has run already, and gives the same value without running", async () => {
     const { a, b } = replicas();
     const saver = new MemorySaver();
     const { graph, runs } = chain(saver, { one: "default" });
@@ -44,7 +44,7 @@ describe("a run and its thread", () => {
     expect(await checkpoints(saver, "t")).toEqual(before);
   });
 
-  it("B45: after a node threw, the next attempt resumes: no finished node and no input twice", async () => {
+  it("after a node threw, the next attempt resumes: no finished node and no input twice", async () => {
     const { a, b } = replicas();
     const { graph, runs } = chain(new MemorySaver(), {
       one: "default",
@@ -61,7 +61,7 @@ describe("a run and its thread", () => {
     expect(runs).toEqual(["one", "two", "two", "two", "three"]);
   });
 
-  it("B45: a result that is stored while the checkpoint after it is not is used, and the node not repeated", async () => {
+  it("a result that is stored while the checkpoint after it is not is used, and the node not repeated", async () => {
     const { a } = replicas();
     const saver = new MemorySaver();
     const put = saver.put.bind(saver);

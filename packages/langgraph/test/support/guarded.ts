@@ -20,7 +20,9 @@ export async function guarded(options: FencedPostgresSaverOptions = {}) {
     saver,
     /** The saver of somebody who never asked. */
     plain: new PostgresSaver(pool),
-    replica: (label: string): Coordinator => memoryCoordinator({ store, label }),
+    /** So seldom renewed that it hears of nothing by itself: what is refused, PostgreSQL refuses. */
+    replica: (label: string): Coordinator =>
+      memoryCoordinator({ store, label, ttlMs: 600_000, renewEveryMs: 300_000 }),
     /** Whoever holds the graph is superseded, as after a lease that ran out. */
     async supersede(graph: string, by: Coordinator): Promise<Grant> {
       const record = store.graphs("test").get(graph);

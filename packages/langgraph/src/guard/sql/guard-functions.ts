@@ -89,7 +89,9 @@ $$;
  * that its further rows cost 1 us each instead of 30. It has no rights of its own, and needs none for that:
  * a function that has them costs more to enter than this one does.
  *
- * The row is about the thread that is written; one that is moved, about the thread it leaves as well.
+ * A row that is moved is about the thread it leaves as well. One without a thread is left to the table's own
+ * constraint. What is neither let through nor refused is an error: a trigger that returns nothing drops the
+ * row without a word.
  */
 const guardCheckpoint = `
 create or replace function sole_writer.guard_checkpoint() returns trigger
@@ -97,16 +99,18 @@ language plpgsql
 as $$
 begin
   if tg_op <> 'INSERT' then
-    if (tg_op = 'DELETE' or old.thread_id <> new.thread_id)
-      and pg_catalog.current_setting('sole_writer.passed', true) is distinct from tg_table_schema || ':' || old.thread_id
-      and not sole_writer.check_thread(tg_table_schema, old.thread_id, tg_argv[0])
-    then return null; end if;
+    if tg_op = 'UPDATE' and old.thread_id = new.thread_id then null;
+    elsif pg_catalog.current_setting('sole_writer.passed', true) = tg_table_schema || ':' || old.thread_id
+      or sole_writer.check_thread(tg_table_schema, old.thread_id, tg_argv[0]) then null;
+    else raise exception 'the checkpoint guard could not decide about thread "%"', old.thread_id;
+    end if;
     if tg_op = 'DELETE' then return old; end if;
   end if;
-  if pg_catalog.current_setting('sole_writer.passed', true) = tg_table_schema || ':' || new.thread_id
+  if new.thread_id is null
+    or pg_catalog.current_setting('sole_writer.passed', true) = tg_table_schema || ':' || new.thread_id
     or sole_writer.check_thread(tg_table_schema, new.thread_id, tg_argv[0])
   then return new; end if;
-  return null;
+  raise exception 'the checkpoint guard could not decide about thread "%"', new.thread_id;
 end
 $$;
 `;
