@@ -18,7 +18,7 @@ describe("asking", () => {
     expect(events).toMatchObject([{ type: "granted", graph: "g", fence: 1n, tookMs: 0 }]);
   });
 
-  it("B09: a rival's hold is a refusal that names the rival, not an error", async () => {
+  it("a rival's hold is a refusal that names the rival, not an error", async () => {
     const { coordinator, port, events, clock } = setup();
     port.onTake = async () => busy;
     const refusal = await refused(coordinator.acquire("g"));
@@ -30,7 +30,7 @@ describe("asking", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B09: a fault is an error with the cause, never a refusal and never a grant", async () => {
+  it("a fault is an error with the cause, never a refusal and never a grant", async () => {
     const { coordinator, port, events, clock } = setup();
     const cause = new Error("ECONNREFUSED.");
     port.onTake = async () => {
@@ -46,7 +46,7 @@ describe("asking", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B09: a port's own BackendError reaches the caller as it is", async () => {
+  it("a port's own BackendError reaches the caller as it is", async () => {
     const { coordinator, port } = setup();
     const own = new BackendError("BACKEND_AUTH", "wrong password");
     port.onTake = () => Promise.reject(own);
@@ -65,7 +65,7 @@ describe("asking", () => {
     await refused(coordinator.acquire("g"));
   });
 
-  it("B09: a hundred refused tries leave no timer and no listener behind", async () => {
+  it("a hundred refused tries leave no timer and no listener behind", async () => {
     const { coordinator, port, clock } = setup();
     port.onTake = async () => busy;
     const { signal } = new AbortController();
@@ -106,7 +106,7 @@ describe("asking", () => {
 });
 
 describe("two callers in one process", () => {
-  it("B02: one of two at once is granted, the other is told that this process holds it", async () => {
+  it("one of two at once is granted, the other is told that this process holds it", async () => {
     const { coordinator, port } = setup();
     const [first, second] = await Promise.all([coordinator.acquire("g"), coordinator.acquire("g")]);
     if (!first.granted || second.granted) throw new Error("not exactly the first was granted");
@@ -118,13 +118,13 @@ describe("two callers in one process", () => {
     expect(third.fence).toBe(2n);
   });
 
-  it("B02: a run that asks for its own graph is refused, not deadlocked", async () => {
+  it("a run that asks for its own graph is refused, not deadlocked", async () => {
     const { coordinator } = setup();
     await granted(coordinator.acquire("g"));
     expect((await refused(coordinator.acquire("g"))).message).toContain("held by this process");
   });
 
-  it("B02: when the first of two is refused by a rival, the second is told about the rival", async () => {
+  it("when the first of two is refused by a rival, the second is told about the rival", async () => {
     const { coordinator, port } = setup();
     const answer = deferred<TakeAnswer<Term>>();
     port.onTake = () => answer.promise;
@@ -137,7 +137,7 @@ describe("two callers in one process", () => {
     }
   });
 
-  it("B02: when the first of two fails, the second asks for itself", async () => {
+  it("when the first of two fails, the second asks for itself", async () => {
     const { coordinator, port, clock } = setup();
     const answer = deferred<TakeAnswer<Term>>();
     port.onTake = () => answer.promise;
@@ -150,7 +150,7 @@ describe("two callers in one process", () => {
     await granted(second);
   });
 
-  it("B02: the second waits for the first one's answer at most as long as its own limit", async () => {
+  it("the second waits for the first one's answer at most as long as its own limit", async () => {
     const { coordinator, port, clock } = setup();
     port.onTake = () => silence();
     const first = watched(coordinator.acquire("g"));
@@ -216,7 +216,7 @@ describe("an acquire that was given up", () => {
   }
 
   it.each(["timeout", "abort"] as const)(
-    "B32: after a %s, what the backend grants late is handed back before the next acquire asks",
+    "after a %s, what the backend grants late is handed back before the next acquire asks",
     async (how) => {
       const { coordinator, port, clock, answer, release, first, asked } = await late(how);
       expect(first.now).toMatchObject({
@@ -241,7 +241,7 @@ describe("an acquire that was given up", () => {
     },
   );
 
-  it("B32: a late grant that cannot be handed back either is abandoned", async () => {
+  it("a late grant that cannot be handed back either is abandoned", async () => {
     const { port, clock, answer, release } = await late("timeout");
     answer.resolve({ taken: true, term: port.term("g") });
     release.reject(new Error("down"));
@@ -249,7 +249,7 @@ describe("an acquire that was given up", () => {
     expect(port.abandoned).toMatchObject([{ fence: 1n }]);
   });
 
-  it("B32: a late grant whose release meets silence is abandoned after the limit", async () => {
+  it("a late grant whose release meets silence is abandoned after the limit", async () => {
     const { port, clock, answer, coordinator } = await late("timeout");
     answer.resolve({ taken: true, term: port.term("g") });
     await clock.advance(4_999);
@@ -324,7 +324,7 @@ describe("giving up at any moment", () => {
 });
 
 describe("an answer that comes too late", () => {
-  it("B21: is not granted, and is handed back before the next acquire asks", async () => {
+  it("is not granted, and is handed back before the next acquire asks", async () => {
     const { coordinator, port, clock, typesOf } = setup();
     const release = deferred<"settled">();
     port.onSettle = () => release.promise;
@@ -353,7 +353,7 @@ describe("an answer that comes too late", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B21: is granted, for the rest of the window, one millisecond earlier", async () => {
+  it("is granted, for the rest of the window, one millisecond earlier", async () => {
     const { coordinator, port, clock } = setup();
     port.onTake = async (request) => {
       request.sending();
@@ -366,7 +366,7 @@ describe("an answer that comes too late", () => {
     expect(grant.signal.aborted).toBe(true);
   });
 
-  it("B21: the time in the queue before the request was sent does not count", async () => {
+  it("the time in the queue before the request was sent does not count", async () => {
     const { coordinator, port, clock } = setup();
     port.onTake = async (request) => {
       clock.stall(2_000);
@@ -406,7 +406,7 @@ describe("an answer that comes too late", () => {
 });
 
 describe("asking who holds what", () => {
-  it("B32: a silent backend is an error at the limit", async () => {
+  it("a silent backend is an error at the limit", async () => {
     const { coordinator, port, clock } = setup();
     port.onRead = () => silence();
     const answer = watched(coordinator.inspect());
@@ -473,7 +473,7 @@ describe("the memory coordinator", () => {
     await granted(a.acquire("g", { minIntervalMs: 10 }));
   });
 
-  it("B38: inspect counts how long a graph is held, also when the wall clock is set back", async () => {
+  it("inspect counts how long a graph is held, also when the wall clock is set back", async () => {
     const clock = manualClock();
     const coordinator = memoryCoordinator({ clock });
     await granted(coordinator.acquire("g"));
@@ -485,7 +485,7 @@ describe("the memory coordinator", () => {
     expect(await coordinator.inspect("other")).toEqual([]);
   });
 
-  it("B09: a store that is down is an error, and serves again afterwards", async () => {
+  it("a store that is down is an error, and serves again afterwards", async () => {
     const store = memoryStore(manualClock());
     const coordinator = memoryCoordinator({ store });
     store.fault = new Error("pulled the plug");

@@ -34,7 +34,7 @@ describe("the clock of this process", () => {
     vi.useRealTimers();
   });
 
-  it("B37: time that the machine slept counts, though the monotonic clock stood still", () => {
+  it("time that the machine slept counts, though the monotonic clock stood still", () => {
     const clock = systemClock();
     const before = clock.now();
     awake(1_000);
@@ -46,7 +46,7 @@ describe("the clock of this process", () => {
     expect(clock.now() - before).toBeCloseTo(7_261_010, 3);
   });
 
-  it("B38: a wall clock that is set an hour on or back moves nothing", () => {
+  it("a wall clock that is set an hour on or back moves nothing", () => {
     const clock = systemClock();
     const before = clock.now();
     const wall = vi.spyOn(Date, "now");
@@ -64,7 +64,7 @@ describe("the clock of this process", () => {
     expect(clock.now()).toBe(before);
   });
 
-  it("B37: a process suspended while it reads its clock does not count the suspension twice", () => {
+  it("a process suspended while it reads its clock does not count the suspension twice", () => {
     const clock = systemClock();
     const before = clock.now();
     machine.onRead = () => {
@@ -75,7 +75,7 @@ describe("the clock of this process", () => {
     expect(clock.now() - before).toBe(5_000);
   });
 
-  it("B39: a timer of 30 days does not fire at once, and fires after 30 days", () => {
+  it("a timer of 30 days does not fire at once, and fires after 30 days", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const fired = vi.fn();
     systemClock().after(30 * 86_400_000, fired);
@@ -85,7 +85,7 @@ describe("the clock of this process", () => {
     expect(fired).toHaveBeenCalledOnce();
   });
 
-  it("B39: a timer of 30 days can be cancelled in its second half", () => {
+  it("a timer of 30 days can be cancelled in its second half", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const fired = vi.fn();
     const cancel = systemClock().after(30 * 86_400_000, fired);

@@ -9,7 +9,7 @@ import { setup } from "./support/setup.js";
 const done = { kind: "done" } as const;
 
 describe("closing", () => {
-  it("B12: tells running work to stop, keeps its grant alive meanwhile, and waits for it to settle", async () => {
+  it("tells running work to stop, keeps its grant alive meanwhile, and waits for it to settle", async () => {
     const { coordinator, port, clock, typesOf } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const closed = watched(coordinator.close());
@@ -26,7 +26,7 @@ describe("closing", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B12: work that has not settled when the grace is over loses its grant, and close goes on", async () => {
+  it("work that has not settled when the grace is over loses its grant, and close goes on", async () => {
     const { coordinator, port, clock, events } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const closed = watched(coordinator.close({ graceMs: 2_000 }));
@@ -48,7 +48,7 @@ describe("closing", () => {
     expect(port.abandoned).toHaveLength(1);
   });
 
-  it("B12: no grace at all is a grace that is over at once", async () => {
+  it("no grace at all is a grace that is over at once", async () => {
     const { coordinator, clock } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const closed = watched(coordinator.close({ graceMs: 0 }));
@@ -57,7 +57,7 @@ describe("closing", () => {
     expect(closed.now.state).toBe("resolved");
   });
 
-  it("B12: a release under way when the grace is over is waited for, and is no loss", async () => {
+  it("a release under way when the grace is over is waited for, and is no loss", async () => {
     const { coordinator, port, clock, typesOf } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const release = deferred<"settled">();
@@ -92,7 +92,7 @@ describe("closing", () => {
     expect(port.closes).toBe(1);
   });
 
-  it("B12: a second call may shorten the grace, and never lengthens it", async () => {
+  it("a second call may shorten the grace, and never lengthens it", async () => {
     const { coordinator, clock } = setup();
     const grant = await granted(coordinator.acquire("g"));
     void coordinator.close({ graceMs: 10_000 });
@@ -119,7 +119,7 @@ describe("closing", () => {
     expect(port.takes).toEqual([]);
   });
 
-  it("B12: while it waits for running work, no new grant is given", async () => {
+  it("while it waits for running work, no new grant is given", async () => {
     const { coordinator } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const closed = coordinator.close();
@@ -149,7 +149,7 @@ describe("closing", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B32: is bounded when nothing answers: neither the acquire, nor the release, nor the port", async () => {
+  it("is bounded when nothing answers: neither the acquire, nor the release, nor the port", async () => {
     const { coordinator, port, clock } = setup();
     const grant = await granted(coordinator.acquire("a"));
     port.onTake = () => silence();
@@ -213,7 +213,7 @@ describe("a process with coordinators", () => {
     return { code, out };
   }
 
-  it("B30: exits by itself when its grants are settled, closed or not", async () => {
+  it("exits by itself when its grants are settled, closed or not", async () => {
     const { code, out } = await run(`
       const coordinator = memoryCoordinator({ ttlMs: 60_000, renewEveryMs: 5 });
       for (let i = 0; i < 20; i++) {
@@ -225,7 +225,7 @@ describe("a process with coordinators", () => {
     expect({ code, out }).toEqual({ code: 0, out: "done\n" });
   });
 
-  it("B12: exits by itself after close, also with work that never settles", async () => {
+  it("exits by itself after close, also with work that never settles", async () => {
     const { code, out } = await run(`
       const coordinator = memoryCoordinator({ ttlMs: 60_000 });
       const grant = await coordinator.acquire("g");
@@ -235,7 +235,7 @@ describe("a process with coordinators", () => {
     expect({ code, out }).toEqual({ code: 0, out: "closed\n" });
   });
 
-  it("B37: does not crash on waking from a stall longer than its lease", async () => {
+  it("does not crash on waking from a stall longer than its lease", async () => {
     const { code, out } = await run(`
       const coordinator = memoryCoordinator({ ttlMs: 200 });
       const outcome = await tick(coordinator, "g", async () => {

@@ -25,7 +25,7 @@ const nonsense: [unknown, string][] = [
 const day = 86_400_000;
 
 describe("durations", () => {
-  it.each(nonsense)("B39: %s is refused, and the message gives unit and value", (value, shown) => {
+  it.each(nonsense)("%s is refused, and the message gives unit and value", (value, shown) => {
     const attempt = () => assertDurationMs("ttlMs", value);
     expect(attempt).toThrow(InvalidOptionError);
     expect(attempt).toThrow(
@@ -33,7 +33,7 @@ describe("durations", () => {
     );
   });
 
-  it.each(nonsense)("B39: a coordinator is not built with %s for a time", (value) => {
+  it.each(nonsense)("a coordinator is not built with %s for a time", (value) => {
     const ms = value as number;
     const clock = manualClock();
     const over = (options: object) =>
@@ -46,7 +46,7 @@ describe("durations", () => {
     }
   });
 
-  it.each(nonsense)("B39: a call with %s for a time asks nobody", async (value) => {
+  it.each(nonsense)("a call with %s for a time asks nobody", async (value) => {
     const { coordinator, port, clock } = setup();
     const ms = value as number;
     for (const options of [{ acquireTimeoutMs: ms }, { minIntervalMs: ms }])
@@ -58,11 +58,11 @@ describe("durations", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B39: seconds given where milliseconds are meant get a hint", () => {
+  it("seconds given where milliseconds are meant get a hint", () => {
     expect(() => assertDurationMs("ttlMs", 30, 100)).toThrow("30 seconds are 30_000");
   });
 
-  it("B39: a heartbeat that is not shorter than the lease is refused, with both numbers", () => {
+  it("a heartbeat that is not shorter than the lease is refused, with both numbers", () => {
     for (const renewEveryMs of [1_000, 1_001])
       expect(() => memoryCoordinator({ ttlMs: 1_000, renewEveryMs })).toThrow(
         `renewEveryMs (${renewEveryMs} ms) must be less than ttlMs (1000 ms): a lease must be renewed before it ends.`,
@@ -70,7 +70,7 @@ describe("durations", () => {
     expect(() => assertShorterMs("a", 1, "b", 2, "why")).not.toThrow();
   });
 
-  it("B39: a lease of 30 days is renewed for as long and not lost", async () => {
+  it("a lease of 30 days is renewed for as long and not lost", async () => {
     const clock = manualClock();
     const coordinator = memoryCoordinator({ clock, ttlMs: 30 * day });
     const grant = await granted(coordinator.acquire("g"));

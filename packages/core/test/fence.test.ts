@@ -11,7 +11,7 @@ const edges: [from: bigint, to: bigint][] = [
 ];
 
 describe("fences", () => {
-  it.each(edges)("B39: every step from %s to %s is one up, exactly", (from, to) => {
+  it.each(edges)("every step from %s to %s is one up, exactly", (from, to) => {
     let fence = from;
     while (fence < to) {
       const next = nextFence(fence, 0n);
@@ -28,7 +28,7 @@ describe("fences", () => {
     expect(nextFence(600n, 500n)).toBe(601n);
   });
 
-  it.each(edges)("B39: grants from %s to %s carry every fence once, in order", async (from, to) => {
+  it.each(edges)("grants from %s to %s carry every fence once, in order", async (from, to) => {
     const clock = manualClock(0);
     const store = memoryStore(clock);
     store.graphs("test").set("g", { fence: from, expiresAt: 0, takenAt: 0 });

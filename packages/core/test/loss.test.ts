@@ -20,7 +20,7 @@ const unknown: Renewal = { state: "unknown", cause: down };
 const gone: Renewal = { state: "gone", cause: new Error("somebody else") };
 
 describe("staying alive", () => {
-  it("B21: healthy work that takes many leases is not told of a loss", async () => {
+  it("healthy work that takes many leases is not told of a loss", async () => {
     const { coordinator, clock, port, typesOf } = setup();
     const grant = await granted(coordinator.acquire("g"));
     await clock.advance(50_000);
@@ -30,7 +30,7 @@ describe("staying alive", () => {
     expect(typesOf()).not.toContain("lost");
   });
 
-  it("B21: all grants of a coordinator are renewed in one request", async () => {
+  it("all grants of a coordinator are renewed in one request", async () => {
     const { coordinator, clock, port } = setup();
     for (const graph of ["a", "b", "c"]) await granted(coordinator.acquire(graph));
     await clock.advance(300);
@@ -48,7 +48,7 @@ describe("staying alive", () => {
     ["says that it does not know", async () => [unknown]],
     ["is never answered", () => silence<Renewal[]>()],
     ["is answered for nobody", async () => []],
-  ])("B21: one beat that %s is tolerated, and the next one follows sooner", async (_, beat) => {
+  ])("one beat that %s is tolerated, and the next one follows sooner", async (_, beat) => {
     const { coordinator, clock, port, events } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const good = port.onRenew;
@@ -84,7 +84,7 @@ describe("staying alive", () => {
 });
 
 describe("loss", () => {
-  it("B21: is told when the window since the last good request was sent is over, once, and with reason", async () => {
+  it("is told when the window since the last good request was sent is over, once, and with reason", async () => {
     const { coordinator, clock, port, events } = setup();
     const grant = await granted(coordinator.acquire("g"));
     let aborts = 0;
@@ -114,7 +114,7 @@ describe("loss", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B32: a backend that accepts and never answers is a loss at the same moment", async () => {
+  it("a backend that accepts and never answers is a loss at the same moment", async () => {
     const { coordinator, clock, port } = setup();
     const grant = await granted(coordinator.acquire("g"));
     port.onRenew = () => silence();
@@ -124,7 +124,7 @@ describe("loss", () => {
     expect(grant.signal.reason).toMatchObject({ cause: { code: "BACKEND_TIMEOUT" } });
   });
 
-  it("B32: the same holds for a session, as long as the event loop runs", async () => {
+  it("the same holds for a session, as long as the event loop runs", async () => {
     const { coordinator, clock, port } = setup(session);
     const grant = await granted(coordinator.acquire("g"));
     port.onRenew = () => silence();
@@ -134,7 +134,7 @@ describe("loss", () => {
     expect(grant.signal.aborted).toBe(true);
   });
 
-  it("B21: with every reply slow, the holder never believes longer than the backend", async () => {
+  it("with every reply slow, the holder never believes longer than the backend", async () => {
     const { coordinator, clock, port } = setup();
     let backendEndsAt = 0;
     port.onTake = async (request) => {
@@ -157,7 +157,7 @@ describe("loss", () => {
     expect(grant.signal.aborted).toBe(true);
   });
 
-  it("B29: the backend's word that another holds it is a loss at once", async () => {
+  it("the backend's word that another holds it is a loss at once", async () => {
     const { coordinator, clock, port } = setup();
     const grant = await granted(coordinator.acquire("g"));
     port.onRenew = async () => [gone];
@@ -171,7 +171,7 @@ describe("loss", () => {
     expect(port.renews).toHaveLength(1);
   });
 
-  it("B29: a renewal that is answered after the loss never revives the grant", async () => {
+  it("a renewal that is answered after the loss never revives the grant", async () => {
     const { coordinator, clock, port, typesOf } = setup({ ...lease, renewTimeoutMs: 5_000 });
     const grant = await granted(coordinator.acquire("g"));
     const answer = deferred<Renewal[]>();
@@ -186,7 +186,7 @@ describe("loss", () => {
     expect(port.renews).toHaveLength(1);
   });
 
-  it("B37: a lease that outlived its window in a stalled event loop is lost, and its holder told once", async () => {
+  it("a lease that outlived its window in a stalled event loop is lost, and its holder told once", async () => {
     const { coordinator, clock, port, typesOf } = setup(lease);
     const grant = await granted(coordinator.acquire("g"));
     port.onRenew = () => silence();
@@ -198,7 +198,7 @@ describe("loss", () => {
     expect(port.settles).toEqual([]);
   });
 
-  it("B37: assertHeld in the first step after a stall says no, before any timer has run, and stays with it", async () => {
+  it("assertHeld in the first step after a stall says no, before any timer has run, and stays with it", async () => {
     for (const life of [lease, session]) {
       const { coordinator, clock } = setup(life);
       const grant = await granted(coordinator.acquire("g"));
@@ -210,7 +210,7 @@ describe("loss", () => {
     }
   });
 
-  it("B29: after a stall in which another holder came and went, the holder is told and changes nothing", async () => {
+  it("after a stall in which another holder came and went, the holder is told and changes nothing", async () => {
     const clock = manualClock();
     const store = memoryStore(clock);
     const a = memoryCoordinator({ store, ttlMs: 1_000, clock });
@@ -226,7 +226,7 @@ describe("loss", () => {
     expect(store.graphs("test").get("g")).toEqual(before);
   });
 
-  it("B17: a stale holder that renews, finishes, fails or hands back leaves the new holder's record as it is", async () => {
+  it("a stale holder that renews, finishes, fails or hands back leaves the new holder's record as it is", async () => {
     const endings = [
       { kind: "done" },
       { kind: "failed", error: new Error("E") },
@@ -252,7 +252,7 @@ describe("loss", () => {
     }
   });
 
-  it("B38: a wall clock that jumps an hour on or back is neither a loss nor a longer belief", async () => {
+  it("a wall clock that jumps an hour on or back is neither a loss nor a longer belief", async () => {
     for (const shiftMs of [hour, -hour]) {
       const { coordinator, clock, port } = setup();
       const grant = await granted(coordinator.acquire("g"));
@@ -311,7 +311,7 @@ describe("a session", () => {
     );
   });
 
-  it("B37: that lived through a stall of its process is kept, and a new request confirms it", async () => {
+  it("that lived through a stall of its process is kept, and a new request confirms it", async () => {
     const { coordinator, clock, port, typesOf } = setup(session);
     const grant = await granted(coordinator.acquire("g"));
     clock.stall(30_000);
@@ -324,7 +324,7 @@ describe("a session", () => {
     expect(port.renews[0]?.atMs).toBe(30_000);
   });
 
-  it("B37: an answer to a request from before the stall does not confirm it", async () => {
+  it("an answer to a request from before the stall does not confirm it", async () => {
     const { coordinator, clock, port } = setup(session);
     const grant = await granted(coordinator.acquire("g"));
     const answers: { resolve(value: Renewal[]): void }[] = [];
@@ -344,7 +344,7 @@ describe("a session", () => {
     expect(grant.signal.reason).toMatchObject({ reason: "session-ended", cause: gone.cause });
   });
 
-  it("B37: does not wait for a request from before the stall, but asks anew", async () => {
+  it("does not wait for a request from before the stall, but asks anew", async () => {
     const { coordinator, clock, port } = setup({ ...session, renewTimeoutMs: 5_000 });
     const grant = await granted(coordinator.acquire("g"));
     const good = port.onRenew;
@@ -358,7 +358,7 @@ describe("a session", () => {
     grant.assertHeld();
   });
 
-  it("B37: that the backend does not confirm after a stall is lost within one time limit", async () => {
+  it("that the backend does not confirm after a stall is lost within one time limit", async () => {
     const { coordinator, clock, port, typesOf } = setup(session);
     const grant = await granted(coordinator.acquire("g"));
     await clock.advance(299);
@@ -372,7 +372,7 @@ describe("a session", () => {
     expect(typesOf().filter((type) => type === "lost")).toHaveLength(1);
   });
 
-  it("B37: hundreds of them ask together after a stall", async () => {
+  it("hundreds of them ask together after a stall", async () => {
     const { coordinator, clock, port } = setup(session);
     for (let i = 0; i < 300; i++) await granted(coordinator.acquire(`g${i}`));
     clock.stall(30_000);
@@ -380,7 +380,7 @@ describe("a session", () => {
     expect(port.renews.map((renew) => renew.graphs.length)).toEqual([300]);
   });
 
-  it("B37: settling during the question after a stall is an ending and no loss", async () => {
+  it("settling during the question after a stall is an ending and no loss", async () => {
     const { coordinator, clock, port, typesOf } = setup(session);
     const grant = await granted(coordinator.acquire("g"));
     port.onRenew = () => silence();
@@ -409,7 +409,7 @@ describe("confirmHeld", () => {
     expect(await errorOf(grant.confirmHeld())).toBe(grant.signal.reason);
   });
 
-  it("B32: is an error within its limit, and no loss, when the backend does not say", async () => {
+  it("is an error within its limit, and no loss, when the backend does not say", async () => {
     const { coordinator, clock, port } = setup();
     const grant = await granted(coordinator.acquire("g"));
     port.onRenew = () => silence();

@@ -40,16 +40,16 @@ const forbidden: [what: string, name: unknown, says: RegExp][] = [
 ];
 
 describe("the rule for graph names", () => {
-  it.each(allowed)("B07: %s is a name", (_, name) => {
+  it.each(allowed)("%s is a name", (_, name) => {
     expect(() => assertGraphName(name)).not.toThrow();
   });
 
-  it.each(forbidden)("B07: %s is refused, and the message says why", (_, name, says) => {
+  it.each(forbidden)("%s is refused, and the message says why", (_, name, says) => {
     expect(() => assertGraphName(name)).toThrow(InvalidNameError);
     expect(() => assertGraphName(name)).toThrow(says);
   });
 
-  it("B07: the message about a megabyte of name stays short and gives its length", () => {
+  it("the message about a megabyte of name stays short and gives its length", () => {
     expect(() => assertGraphName("x".repeat(1_000_000))).toThrow(/^.{0,200}$/);
     expect(() => assertGraphName("x".repeat(1_000_000))).toThrow("1000000 code units");
   });
@@ -58,7 +58,7 @@ describe("the rule for graph names", () => {
     expect(maxGraphNameLength).toBe(200);
   });
 
-  it.each(forbidden)("B07: %s never reaches the backend", async (_, name) => {
+  it.each(forbidden)("%s never reaches the backend", async (_, name) => {
     const { coordinator, port, events } = setup();
     expect(await errorOf(coordinator.acquire(name as string))).toMatchObject({
       code: "INVALID_NAME",

@@ -33,7 +33,7 @@ describe("settling", () => {
     await granted(coordinator.acquire("g"));
   });
 
-  it("B30: a renewal under way while the grant is released is not a loss", async () => {
+  it("a renewal under way while the grant is released is not a loss", async () => {
     const { coordinator, port, clock, typesOf } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const answer = deferred<Renewal[]>();
@@ -52,7 +52,7 @@ describe("settling", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B30: a session that ends because it was released is not a loss", async () => {
+  it("a session that ends because it was released is not a loss", async () => {
     const { coordinator, port, typesOf } = setup(session);
     const grant = await granted(coordinator.acquire("g"));
     port.onSettle = () => {
@@ -152,7 +152,7 @@ describe("settling", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B17: when the backend says that the term is gone, settling is a loss, told once", async () => {
+  it("when the backend says that the term is gone, settling is a loss, told once", async () => {
     const { coordinator, port, typesOf, clock } = setup();
     const grant = await granted(coordinator.acquire("g"));
     port.onSettle = async () => "gone";

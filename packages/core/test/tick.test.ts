@@ -51,7 +51,7 @@ describe("tick", () => {
     });
   });
 
-  it("B09: a backend that could not be asked is thrown, and the work is not called", async () => {
+  it("a backend that could not be asked is thrown, and the work is not called", async () => {
     const { coordinator, port } = setup();
     port.onTake = () => Promise.reject(new Error("down"));
     let called = false;
@@ -196,7 +196,7 @@ describe("tick", () => {
     expect(outcome.now).toMatchObject({ value: { status: "waiting" } });
   });
 
-  it("B12: what work throws after its signal aborted is a hand-back, with the error kept", async () => {
+  it("what work throws after its signal aborted is a hand-back, with the error kept", async () => {
     const { coordinator, port } = setup();
     const controller = new AbortController();
     const outcome = await tick(
@@ -216,7 +216,7 @@ describe("tick", () => {
     expect(port.settles).toMatchObject([{ ending: { kind: "handed-back" } }]);
   });
 
-  it("B12: what work throws because its coordinator is closing is a hand-back, with the error kept", async () => {
+  it("what work throws because its coordinator is closing is a hand-back, with the error kept", async () => {
     const { coordinator } = setup();
     const outcome = tick(
       coordinator,

@@ -6,7 +6,7 @@ import { manualClock } from "../src/testing/index.js";
 const life = { ttlMs: 1_000, safetyMarginMs: 100 };
 
 describe("the trust window", () => {
-  it("B21: it is counted from when the request was sent, not from when its answer came", () => {
+  it("it is counted from when the request was sent, not from when its answer came", () => {
     const clock = manualClock();
     const sentAt = clock.now();
     clock.stall(600);
@@ -18,7 +18,7 @@ describe("the trust window", () => {
     expect(trust.sinceGoodMs()).toBe(150);
   });
 
-  it("B21: an answer that comes out of order never shortens it", () => {
+  it("an answer that comes out of order never shortens it", () => {
     const clock = manualClock();
     const trust = trustWindow(clock, life, 0);
     trust.extend(500);
@@ -26,7 +26,7 @@ describe("the trust window", () => {
     expect(trust.leftMs()).toBe(1_400);
   });
 
-  it("B21: it never lasts longer than the backend's own count, whatever the delays", () => {
+  it("it never lasts longer than the backend's own count, whatever the delays", () => {
     const round = fc.record({
       waitMs: fc.integer({ min: 0, max: 1_500 }),
       toBackendMs: fc.integer({ min: 0, max: 400 }),
