@@ -65,7 +65,7 @@ describe("settling", () => {
     expect(grant.signal.aborted).toBe(false);
   });
 
-  it("B30 a: a thousand short grants with a beat every 5 ms bring no loss and leave no timer", async () => {
+  it("a thousand short grants with a beat every 5 ms bring no loss and leave no timer", async () => {
     const clock = manualClock();
     const store = memoryStore(clock);
     const seen = new Map<string, number>();
@@ -86,7 +86,7 @@ describe("settling", () => {
     expect(await coordinator.inspect("g")).toMatchObject([{ state: "free" }]);
   });
 
-  it("B30 a: a thousand short grants, each released in the middle of a beat, bring no loss either", async () => {
+  it("a thousand short grants, each released in the middle of a beat, bring no loss either", async () => {
     const { coordinator, port, clock, typesOf } = setup({
       ...lease,
       ttlMs: 200,
@@ -125,7 +125,7 @@ describe("settling", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B30 c: the first ending counts; later and simultaneous calls change nothing and answer alike", async () => {
+  it("the first ending counts; later and simultaneous calls change nothing and answer alike", async () => {
     const { coordinator, port, typesOf } = setup();
     const grant = await granted(coordinator.acquire("g"));
     const failed = { kind: "failed", error: new Error("E") } as const;
@@ -137,7 +137,7 @@ describe("settling", () => {
     expect(typesOf()).toEqual(["granted", "settled"]);
   });
 
-  it("B30 b: settling after a loss throws the loss at once, asks nobody and records nothing", async () => {
+  it("settling after a loss throws the loss at once, asks nobody and records nothing", async () => {
     const { coordinator, port, clock, typesOf } = setup();
     const grant = await granted(coordinator.acquire("g", { window: "w" }));
     port.onRenew = () => silence();
@@ -164,7 +164,7 @@ describe("settling", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("B30 d: with a silent backend it ends at its limit, and the next acquire may ask", async () => {
+  it("with a silent backend it ends at its limit, and the next acquire may ask", async () => {
     const { coordinator, port, clock, typesOf } = setup(lease, { releaseTimeoutMs: 800 });
     const grant = await granted(coordinator.acquire("g"));
     port.onSettle = () => silence();
@@ -187,7 +187,7 @@ describe("settling", () => {
     await granted(coordinator.acquire("g"));
   });
 
-  it("B30 d: a release that fails is a BackendError with the cause, and no loss", async () => {
+  it("a release that fails is a BackendError with the cause, and no loss", async () => {
     const { coordinator, port } = setup();
     for (const [cause, expected] of [
       [new Error("reset"), { code: "BACKEND_FAULT", cause: { message: "reset" } }],

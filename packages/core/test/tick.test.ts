@@ -80,7 +80,7 @@ describe("tick", () => {
     expect(port.settles).toMatchObject([{ ending: { kind: "failed", error: E } }]);
   });
 
-  it("B30 e: when the work throws E and the release fails too, E is kept and the failure attached", async () => {
+  it("when the work throws E and the release fails too, E is kept and the failure attached", async () => {
     const { coordinator, port } = setup();
     port.onSettle = () => Promise.reject(new Error("down"));
     expect(await tick(coordinator, "g", fails)).toMatchObject({
@@ -91,7 +91,7 @@ describe("tick", () => {
     });
   });
 
-  it("B30 d: work that ended well and could not be recorded failed during settling, within the limit", async () => {
+  it("work that ended well and could not be recorded failed during settling, within the limit", async () => {
     const { coordinator, port, clock } = setup();
     port.onSettle = () => silence();
     const outcome = watched(tick(coordinator, "g", async () => 42));
