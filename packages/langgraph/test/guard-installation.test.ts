@@ -8,6 +8,7 @@ import {
   removeCheckpointGuard,
   runGraph,
 } from "../src/index.js";
+import { migratingPool } from "../src/postgres/migrating-pool.js";
 import { chain, thread } from "./support/graphs.js";
 import { guarded } from "./support/guarded.js";
 import { errorOf } from "./support/promises.js";
@@ -126,6 +127,18 @@ describe("installing and removing", () => {
     );
     expect(rows).toEqual([{ attnotnull: false }]);
     expect(await checkpointGuardStatus(pool)).toMatchObject({ state: "installed" });
+  });
+
+  it("a migration that rewrites rows of every thread is let through, and nothing behind it", async () => {
+    const { pool } = await open();
+    await ran(there);
+    const client = await migratingPool(pool).connect();
+    const rewrite = "update checkpoints set metadata = metadata";
+    expect(await client.query(rewrite)).toBeDefined();
+    const parameters = "update checkpoints set metadata = metadata where thread_id = $1";
+    expect(await errorOf(client.query(parameters, ["t"]))).toMatchObject({ code: "SW002" });
+    client.release();
+    expect(await errorOf(pool.query(rewrite))).toMatchObject({ code: "SW002" });
   });
 
   it("the script does what the function does, for a role that does not own the tables", async () => {

@@ -4,7 +4,7 @@ import pg, { type Pool } from "pg";
 import { checkpointGuardStatus, installCheckpointGuard } from "../guard/guard.js";
 import type { GuardMode } from "../guard/guard-mode.js";
 import { literal } from "../guard/sql/triggers.js";
-import { replaced } from "./replaced.js";
+import { migratingPool } from "./migrating-pool.js";
 
 /**
  * The saver's own set-up, and the guard after it, one replica at a time: the saver's "create if not
@@ -38,26 +38,3 @@ export async function setUp(
     await keeper.end().catch(() => undefined);
   }
 }
-
-/**
- * A migration may rewrite rows of every thread, which the guard would refuse. The setting goes with the
- * statement and ends with it: one of the session would stay with whoever gets that session next from a
- * pooler.
- */
-function migratingPool(pool: Pool): Pool {
-  const connect = async () => {
-    const client = await pool.connect();
-    const query = (text: unknown, ...rest: unknown[]): unknown => {
-      const rewrites =
-        typeof text === "string" &&
-        rest.length === 0 &&
-        /^\s*(update|delete|with|do)\b/i.test(text);
-      const sql = rewrites ? `${guardOff}; ${text}` : text;
-      return Reflect.apply(client.query, client, [sql, ...rest]);
-    };
-    return replaced(client, "query", query);
-  };
-  return replaced(pool, "connect", connect);
-}
-
-const guardOff = "select pg_catalog.set_config('sole_writer.guard', 'off', true)";
