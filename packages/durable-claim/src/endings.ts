@@ -5,7 +5,7 @@ import type { ClaimHome } from "./home.js";
 import type { ProcessLease } from "./lease.js";
 import { reasonOf, storable } from "./payload.js";
 import { sharedSignal } from "./shared-signal.js";
-import { type SettledRow, settleClaims } from "./sql/settle.js";
+import { type SettledRow, settleClaims, wereSettled } from "./sql/settle.js";
 import { letGo } from "./sql/sweep.js";
 import { type ClaimTerm, claimValues } from "./term.js";
 import type { TermRegister } from "./term-register.js";
@@ -36,32 +36,42 @@ export function endings(
     const { signal, release } = sharedSignal(ended.map((one) => one.signal));
     const [first] = ended;
     const what = home.what("release", ended.length === 1 ? first?.term.graph : undefined);
+    const kinds = ended.map(({ ending }) => ending.kind);
+    const reasons = ended.map(({ ending }) => reasonIn(ending));
+    const values = [
+      home.app,
+      graphs,
+      fences,
+      leases,
+      units,
+      lanes,
+      kinds,
+      reasons,
+      ended.map(({ ending }) => valueIn(ending)),
+      ended.map(({ ending }) =>
+        ending.kind === "failed" ? (ending.retryAt?.toISOString() ?? null) : null,
+      ),
+      ended.map(({ window }) => window?.id ?? null),
+      ended.map(({ window }) => window?.at?.toISOString() ?? null),
+    ];
+    const limits = { limitMs, signal, what };
+    const settled = new Set<number>();
+    const ask = () => connection.tryRun<SettledRow>(settleClaims, values, limits);
     try {
-      const rows = await connection.run<SettledRow>(
-        settleClaims,
-        [
-          home.app,
-          graphs,
-          fences,
-          leases,
-          units,
-          lanes,
-          ended.map(({ ending }) => ending.kind),
-          ended.map(({ ending }) => reasonIn(ending)),
-          ended.map(({ ending }) => valueIn(ending)),
-          ended.map(({ ending }) =>
-            ending.kind === "failed" ? (ending.retryAt?.toISOString() ?? null) : null,
-          ),
-          ended.map(({ window }) => window?.id ?? null),
-          ended.map(({ window }) => window?.at?.toISOString() ?? null),
-        ],
-        { limitMs, signal, what },
-      );
-      const settled = new Set(
-        rows.flatMap(({ n, has_unit: hasUnit }) =>
-          hasUnit === (ended[n - 1]?.term.unit !== undefined) ? n : [],
-        ),
-      );
+      const first = await ask();
+      // A connection that died unseen: most likely nothing was done, and perhaps all of it.
+      const isSecond = first.kind === "unanswered" && first.wasIdle && !signal.aborted;
+      const answer = isSecond ? await ask() : first;
+      if (answer.kind !== "rows") throw answer.error;
+      for (const { n, has_unit: hasUnit } of answer.rows)
+        if (hasUnit === (ended[n - 1]?.term.unit !== undefined)) settled.add(n);
+      if (isSecond && settled.size < ended.length)
+        for (const { n } of await connection.run<{ n: number }>(
+          wereSettled,
+          [home.app, graphs, fences, leases, units, kinds, reasons],
+          limits,
+        ))
+          settled.add(n);
       return ended.map((_, index) => settled.has(index + 1));
     } finally {
       release();

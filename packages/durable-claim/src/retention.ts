@@ -10,7 +10,7 @@ const betweenMs = 200;
 
 /** Removes units that were kept long enough, in batches, beside the claims of this process. */
 export function retention(home: ClaimHome, connection: Connection, limitMs: number) {
-  let lookAt = performance.now() + lookEveryMs * Math.random();
+  let lookAt = Number.NEGATIVE_INFINITY;
   let isLooking = false;
 
   async function remove(): Promise<void> {

@@ -107,3 +107,30 @@ export interface SettledRow {
   readonly n: number;
   readonly has_unit: boolean;
 }
+
+/**
+ * Which endings are recorded, for a statement that was sent a second time because its first answer did not
+ * come. A unit tells by its state and reason under the same fence; a sweep would have left another reason. A
+ * lane that is free under the same fence was given free by its holder while the lease lives.
+ *
+ * $1 app, and of the claims: $2 graph, $3 fence, $4 lease, $5 unit or null, $6 kind of ending, $7 reason or
+ * null
+ */
+export const wereSettled: Statement = {
+  text: `
+    select asked.n::int as n
+    from (
+      select given.*, $1::text as app
+      from unnest($2::text[], $3::bigint[], $4::uuid[], $5::bigint[], $6::text[], $7::text[])
+        with ordinality as given (graph, fence, lease_id, unit_id, kind, reason, n)
+    ) as asked
+    left join sole_writer.unit as unit on unit.id = asked.unit_id and unit.fence = asked.fence
+    left join sole_writer.graph as lane
+      on lane.app = asked.app and lane.graph = asked.graph and lane.fence = asked.fence
+    left join sole_writer.lease as lease on lease.id = asked.lease_id and lease.ended_at is null
+    where case
+      when asked.unit_id is null then lane.lease_id is null and lane.graph is not null and lease.id is not null
+      when asked.kind in ('done', 'waiting') then unit.state = asked.kind
+      else unit.state in ('queued', 'dead') and unit.reason is not distinct from asked.reason
+    end`,
+};
