@@ -65,6 +65,6 @@ export type {
   TermLife,
   TermPort,
 } from "./term-port.js";
-export { type TickOptions, tick } from "./tick.js";
+export { settleAfter, type TickOptions, tick } from "./tick.js";
 export { type TrustWindow, trustWindow } from "./trust-window.js";
 export { type WindowIdentity, windowHasRun, windowIdentity } from "./window.js";

@@ -24,11 +24,26 @@ export async function tick<T>(
 ): Promise<Outcome<T>> {
   const answer = await coordinator.acquire(graph, options);
   if (!answer.granted) return { status: "skipped", graph, refusal: answer };
-  const startedAt = performance.now();
-  const facts = () => ({ graph, fence: answer.fence, heldMs: performance.now() - startedAt });
+  return await settleAfter(answer, work, options);
+}
 
-  const worked = await attempt(() => work(answer));
-  const settled = await attempt(() => answer.settle(endingFor(worked, answer, options.signal)));
+/**
+ * Work, settle: the second half of {@link tick}, for a grant that is there already, as from `claim`.
+ *
+ * It never throws: what the work throws, a loss and a settling that failed are outcomes. Once `signal` has
+ * aborted, what the work throws is a hand-back.
+ */
+export async function settleAfter<T>(
+  grant: Grant,
+  work: (grant: Grant) => Promise<T>,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<Exclude<Outcome<T>, { readonly status: "skipped" }>> {
+  const startedAt = performance.now();
+  const { graph, fence } = grant;
+  const facts = () => ({ graph, fence, heldMs: performance.now() - startedAt });
+
+  const worked = await attempt(() => work(grant));
+  const settled = await attempt(() => grant.settle(endingFor(worked, grant, options.signal)));
 
   if (!settled.ok) {
     const { error } = settled;
@@ -46,7 +61,7 @@ export async function tick<T>(
       };
     return { status: "failed", error, during: "settle", ...facts() };
   }
-  const ending = answer.ending;
+  const { ending } = grant;
   if (ending?.kind === "handed-back") {
     const workError = !worked.ok && { workError: worked.error };
     return { status: "handed-back", reason: ending.reason, ...workError, ...facts() };
