@@ -1,2 +1,2 @@
 export { durableClaim } from "./durable-claim.js";
-export type { DurableClaimOptions, UnitPolicy } from "./options.js";
+export type { ClaimSettings, DurableClaimOptions, Reach, UnitPolicy } from "./options.js";

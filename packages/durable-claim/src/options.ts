@@ -5,7 +5,7 @@ import {
   InvalidOptionError,
   type Observer,
 } from "@sole-writer/core";
-import { addressOf, assertConnectionUrl } from "@sole-writer/postgres";
+import { addressOf, assertConnectionUrl, type PoolAddress, urlOfPool } from "@sole-writer/postgres";
 import { assertKnown, assertOneOf, assertWhole } from "./checks.js";
 
 /** What becomes of the units of a graph. It is written into a unit when that is submitted. */
@@ -20,12 +20,23 @@ export interface UnitPolicy {
   readonly keepDoneMs: number;
 }
 
+/** How to reach PostgreSQL. */
+export type Reach =
+  /** `postgres://…` of the primary. */
+  | { readonly url: string; readonly pool?: never }
+  /**
+   * A pool of `pg` that leads to the primary. It only says where that is: claims and renewals have
+   * connections of their own, which the work cannot starve, and nothing is taken from the pool.
+   */
+  | { readonly pool: PoolAddress; readonly url?: never };
+
 /** How to reach PostgreSQL, who asks, and what becomes of units. */
-export interface DurableClaimOptions extends Partial<UnitPolicy> {
+export type DurableClaimOptions = Reach & ClaimSettings;
+
+/** Who asks, and what becomes of units. */
+export interface ClaimSettings extends Partial<UnitPolicy> {
   /** Name of the application. Applications on one database never meet. */
   readonly app: string;
-  /** `postgres://…` of the primary. */
-  readonly url: string;
   /** For how long in ms a claim outlives the last renewal. Default 10,000, at least 500. */
   readonly leaseMs?: number;
   /** How often in ms the lease of the process is renewed. Default: a quarter of `leaseMs`. */
@@ -80,6 +91,7 @@ const policyNames = [
 const known: readonly string[] = [
   "app",
   "url",
+  "pool",
   "leaseMs",
   "heartbeatMs",
   "exclusive",
@@ -93,7 +105,7 @@ const known: readonly string[] = [
   "migrate",
   "onEvent",
   ...policyNames,
-] satisfies readonly (keyof DurableClaimOptions)[];
+] satisfies readonly (keyof ClaimSettings | "url" | "pool")[];
 
 const defaults: UnitPolicy = {
   maxAttempts: 5,
@@ -107,9 +119,9 @@ const shortestLeaseMs = 500;
 /** @throws {InvalidOptionError} for the first option that makes no sense. */
 export function checkedOptions(options: DurableClaimOptions): CheckedOptions {
   assertKnown("durableClaim", options, known);
-  const { app, url, exclusive = "graph", parallel, wake = true, migrate = true } = options;
+  const { app, exclusive = "graph", parallel, wake = true, migrate = true } = options;
   assertApp(app);
-  assertConnectionUrl("url", url);
+  const url = urlIn(options);
   const { leaseMs = 10_000, acquireTimeoutMs = 5_000, pollMs = 1_000 } = options;
   assertDurationMs("leaseMs", leaseMs, shortestLeaseMs);
   const { heartbeatMs = Math.floor(leaseMs / 4), maxPayloadBytes = 1_000_000 } = options;
@@ -149,6 +161,14 @@ export function checkedOptions(options: DurableClaimOptions): CheckedOptions {
     migrate,
     policyOf: policies(options),
   };
+}
+
+function urlIn({ url, pool }: DurableClaimOptions): string {
+  if (url !== undefined && pool !== undefined)
+    throw new InvalidOptionError("url and pool both say where PostgreSQL is: give one of them.");
+  if (pool !== undefined) return urlOfPool("pool", pool);
+  assertConnectionUrl("url", url);
+  return url;
 }
 
 function policies(options: DurableClaimOptions): (graph: string) => UnitPolicy {

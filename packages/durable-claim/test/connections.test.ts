@@ -1,5 +1,7 @@
 import { startProxy } from "@sole-writer/testbed";
+import { Pool } from "pg";
 import { afterAll, expect, it } from "vitest";
+import { durableClaim } from "../src/index.js";
 import { claimOne, done, openDatabase, unitOf } from "./support/open.js";
 
 const { open, query, url, server } = await openDatabase();
@@ -76,4 +78,13 @@ it("never leaves a transaction open, and nothing at all when it is closed", asyn
   await coordinator.close();
   await expect.poll(() => query(sessions), soon).toEqual([{ count: 0 }]);
   expect(await query("select from sole_writer.lease where app = 'three'")).toEqual([]);
+});
+
+it("goes where a pool goes, and takes nothing from it", async () => {
+  const pool = new Pool({ connectionString: url, max: 1 });
+  await using coordinator = durableClaim({ app: "of a pool", pool });
+  await coordinator.submit("g", { payload: 1 });
+  await (await claimOne(coordinator)).settle(done);
+  expect(pool.totalCount).toBe(0);
+  await pool.end();
 });

@@ -30,6 +30,7 @@ describe("options that make no sense are refused when the coordinator is built",
     ["a policy for a bad name", { graphs: { "g ": {} } }, /white space/],
     ["a poll of nothing", { pollMs: 0 }, /pollMs/],
     ["an app with a space", { app: "a " }, /app .*white space/],
+    ["a pool beside the URL", { pool: { options: {} } }, /give one of them/],
     ["a URL of something else", { url: "redis://localhost" }, /url must be a URL such as postgres/],
   ])("%s", (_name, more, message) => {
     expect(build(more)).toThrow(

@@ -1,7 +1,7 @@
 import type { DurableCoordinator, Grant } from "@sole-writer/core";
 import { sharedPostgres } from "@sole-writer/testbed";
 import { afterAll, expect } from "vitest";
-import { type DurableClaimOptions, durableClaim } from "../../src/index.js";
+import { type ClaimSettings, durableClaim } from "../../src/index.js";
 
 /** A database of its own, and coordinators on it that are closed after the file. */
 export async function openDatabase() {
@@ -17,7 +17,7 @@ export async function openDatabase() {
     url,
     query: <Row = Record<string, unknown>>(sql: string, values: unknown[] = []) =>
       server.query<Row>(sql, values, url),
-    open(options: Partial<DurableClaimOptions> = {}): DurableCoordinator {
+    open(options: Partial<ClaimSettings> & { readonly url?: string } = {}): DurableCoordinator {
       const coordinator = durableClaim({ app: "test", url, retryFirstMs: 100, ...options });
       opened.push(coordinator);
       return coordinator;
