@@ -75,12 +75,13 @@ export interface Connection {
 
 export interface ConnectionOptions {
   readonly url: string;
+  readonly schema: string;
   readonly migrate: boolean;
   readonly holder: Pick<Holder, "id" | "label">;
 }
 
 /** Opens connections of one coordinator. */
-export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
+export function connectionOpener({ url, schema, migrate, holder }: ConnectionOptions) {
   let count = 0;
   let schemaIsThere = false;
   /**
@@ -99,7 +100,7 @@ export function connectionOpener({ url, migrate, holder }: ConnectionOptions) {
   async function open(signal: AbortSignal): Promise<Opened> {
     count += 1;
     const { applicationName } = sessionName(holder, count);
-    const session = await openSession({ url, applicationName, signal });
+    const session = await openSession({ url, schema, applicationName, signal });
     try {
       await session.run(settings, [], signal);
       if (!schemaIsThere) await ensureSchema(session, { create: migrate, signal });

@@ -3,6 +3,7 @@ import type { UnitPolicy } from "./options.js";
 /** What every part of a durable-claim coordinator knows of it. */
 export interface ClaimHome {
   readonly app: string;
+  readonly schema: string;
   readonly holder: { readonly id: string; readonly label: string };
   readonly exclusive: "graph" | "unit";
   /** Most units of one graph at a time, with `exclusive: "unit"`. */

@@ -5,7 +5,14 @@ import {
   InvalidOptionError,
   type Observer,
 } from "@sole-writer/core";
-import { addressOf, assertConnectionUrl, type PoolAddress, urlOfPool } from "@sole-writer/postgres";
+import {
+  addressOf,
+  assertConnectionUrl,
+  assertSchemaName,
+  defaultSchema,
+  type PoolAddress,
+  urlOfPool,
+} from "@sole-writer/postgres";
 import { assertKnown, assertOneOf, assertWhole } from "./checks.js";
 
 /** What becomes of the units of a graph. It is written into a unit when that is submitted. */
@@ -60,7 +67,9 @@ export interface ClaimSettings extends Partial<UnitPolicy> {
   readonly wake?: boolean;
   /** Largest payload in bytes of JSON. Default 1,000,000. */
   readonly maxPayloadBytes?: number;
-  /** Make the schema `sole_writer` when it is missing. Default true. */
+  /** Where the tables are. Applications that share one do not meet. Default `sole_writer`. */
+  readonly schema?: string;
+  /** Make the schema when it is missing. Default true. */
   readonly migrate?: boolean;
   readonly onEvent?: Observer;
 }
@@ -69,6 +78,7 @@ export interface ClaimSettings extends Partial<UnitPolicy> {
 export interface CheckedOptions {
   readonly app: string;
   readonly url: string;
+  readonly schema: string;
   readonly address: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
@@ -102,6 +112,7 @@ const known: readonly string[] = [
   "pollMs",
   "wake",
   "maxPayloadBytes",
+  "schema",
   "migrate",
   "onEvent",
   ...policyNames,
@@ -122,6 +133,8 @@ export function checkedOptions(options: DurableClaimOptions): CheckedOptions {
   const { app, exclusive = "graph", parallel, wake = true, migrate = true } = options;
   assertApp(app);
   const url = urlIn(options);
+  const { schema = defaultSchema } = options;
+  assertSchemaName("schema", schema);
   const { leaseMs = 10_000, acquireTimeoutMs = 5_000, pollMs = 1_000 } = options;
   assertDurationMs("leaseMs", leaseMs, shortestLeaseMs);
   const { heartbeatMs = Math.floor(leaseMs / 4), maxPayloadBytes = 1_000_000 } = options;
@@ -149,6 +162,7 @@ export function checkedOptions(options: DurableClaimOptions): CheckedOptions {
   return {
     app,
     url,
+    schema,
     address: addressOf(url).shown,
     leaseMs,
     heartbeatMs,

@@ -26,7 +26,11 @@ const removeRow = { text: "delete from sole_writer.lease where id = $1::uuid" };
  * excludes. Faults that are not about exclusion (no server, a wrong password) are thrown.
  */
 export async function prove(
-  { url, migrate }: { readonly url: string; readonly migrate: boolean },
+  {
+    url,
+    schema,
+    migrate,
+  }: { readonly url: string; readonly schema: string; readonly migrate: boolean },
   home: ClaimHome,
 ): Promise<readonly Finding[]> {
   const signal = AbortSignal.timeout(limitMs);
@@ -34,7 +38,7 @@ export async function prove(
   async function open(): Promise<PostgresSession> {
     const label = `${home.holder.label} preflight`;
     const { applicationName } = sessionName({ ...home.holder, label }, 0);
-    const session = await openSession({ url, applicationName, signal });
+    const session = await openSession({ url, schema, applicationName, signal });
     opened.push(session);
     return session;
   }

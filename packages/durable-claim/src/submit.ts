@@ -6,7 +6,7 @@ import {
   type SubmitOptions,
   type Submitted,
 } from "@sole-writer/core";
-import { postgresFault } from "@sole-writer/postgres";
+import { inSchema, postgresFault } from "@sole-writer/postgres";
 import { batcher } from "./batcher.js";
 import { assertDate, assertKnown, assertWhole } from "./checks.js";
 import type { Connection } from "./connection.js";
@@ -181,7 +181,7 @@ export function submitter(
     await connection.run(makeLanes, [home.app, rows.map((row) => row.graph)], { limitMs, what });
     async function ask<Answer>(text: string, values: unknown[]): Promise<readonly Answer[]> {
       try {
-        const answer = await client.query({ text, values });
+        const answer = await client.query({ text: inSchema(text, home.schema), values });
         return answer.rows as readonly Answer[];
       } catch (error) {
         throw postgresFault(error, what);

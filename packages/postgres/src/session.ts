@@ -11,11 +11,14 @@ import { BackendError } from "@sole-writer/core";
 import { Client } from "pg";
 import { addressOf } from "./connection-url.js";
 import { postgresFault, SessionEnded } from "./faults.js";
+import { defaultSchema, inSchema } from "./schema/schema-name.js";
 import { type EnteredSession, enterSession } from "./sql/enter-session.js";
 import type { Statement } from "./sql/statement.js";
 
 export interface SessionOptions {
   readonly url: string;
+  /** Where the tables are. Default `sole_writer`. */
+  readonly schema?: string;
   /** Shown in `pg_stat_activity`, at most 63 bytes of ASCII. */
   readonly applicationName: string;
   /** Gives up the connection; what was opened is closed. */
@@ -27,6 +30,8 @@ export interface PostgresSession {
   /** The server's process for this session. */
   readonly backendPid: number;
   readonly isOpen: boolean;
+  /** Where the tables are: statements that name `sole_writer` are about this one. */
+  readonly schema: string;
   /**
    * Runs one statement, after those that were asked for before it.
    * When `signal` aborts, the session is destroyed: the server may have run the statement, or may run it
@@ -64,7 +69,7 @@ const keepAliveInitialDelayMs = 5_000;
  * the connection from being made
  */
 export async function openSession(options: SessionOptions): Promise<PostgresSession> {
-  const { url, applicationName, signal } = options;
+  const { url, applicationName, schema = defaultSchema, signal } = options;
   const what = `Could not open a session to PostgreSQL at ${addressOf(url).shown}`;
   signal.throwIfAborted();
   const socket = new Socket();
@@ -75,7 +80,7 @@ export async function openSession(options: SessionOptions): Promise<PostgresSess
     keepAliveInitialDelayMillis: keepAliveInitialDelayMs,
     stream: () => socket,
   });
-  const session = sessionOver(client, socket);
+  const session = sessionOver(client, socket, schema);
   const giveUp = () => session.destroy();
   signal.addEventListener("abort", giveUp, { once: true });
   try {
@@ -114,7 +119,7 @@ function assertFit(entered: EnteredSession, announced: number, what: string): vo
 /** The types of `pg` leave out the process id that the server announces at connect. */
 type AnnouncedClient = Client & { readonly processID?: number | null };
 
-function sessionOver(client: AnnouncedClient, socket: Socket): PostgresSession {
+function sessionOver(client: AnnouncedClient, socket: Socket, schema: string): PostgresSession {
   const listeners = new Set<(cause: unknown) => void>();
   let ended: { readonly cause: unknown } | undefined;
   let firstError: unknown;
@@ -136,6 +141,7 @@ function sessionOver(client: AnnouncedClient, socket: Socket): PostgresSession {
   }
 
   const session: PostgresSession = {
+    schema,
     get backendPid() {
       return client.processID ?? 0;
     },
@@ -147,7 +153,13 @@ function sessionOver(client: AnnouncedClient, socket: Socket): PostgresSession {
       const giveUp = () => session.destroy();
       signal?.addEventListener("abort", giveUp, { once: true });
       try {
-        const { rows } = await inTurn(() => client.query({ ...statement, values: [...values] }));
+        const { rows } = await inTurn(() =>
+          client.query({
+            ...statement,
+            text: inSchema(statement.text, schema),
+            values: [...values],
+          }),
+        );
         return rows as Row[];
       } catch (error) {
         throw signal?.aborted ? signal.reason : (firstError ?? ended?.cause ?? error);

@@ -62,7 +62,10 @@ export interface SessionOpener {
   close(): Promise<void>;
 }
 
-export function sessionOpener(url: string, holder: Holder): SessionOpener {
+export function sessionOpener(
+  { url, schema }: { readonly url: string; readonly schema: string },
+  holder: Holder,
+): SessionOpener {
   const live = new Map<string, LockSession>();
   const ending = new Set<Promise<void>>();
   let count = 0;
@@ -76,7 +79,12 @@ export function sessionOpener(url: string, holder: Holder): SessionOpener {
     async open(signal) {
       count += 1;
       const name = sessionName(holder, count);
-      const session = await openSession({ url, applicationName: name.applicationName, signal });
+      const session = await openSession({
+        url,
+        schema,
+        applicationName: name.applicationName,
+        signal,
+      });
       const opened: LockSession = { ...name, session, keys: new Map(), isReused: false };
       live.set(name.sessionId, opened);
       session.onEnd(() => live.delete(name.sessionId));

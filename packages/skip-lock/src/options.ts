@@ -4,7 +4,12 @@ import {
   InvalidOptionError,
   type Observer,
 } from "@sole-writer/core";
-import { addressOf, assertConnectionUrl } from "@sole-writer/postgres";
+import {
+  addressOf,
+  assertConnectionUrl,
+  assertSchemaName,
+  defaultSchema,
+} from "@sole-writer/postgres";
 import { assertNoSharedKey, type KeyForm, lockKey, lockSpaceOf } from "./key.js";
 
 /** How to reach PostgreSQL, and who asks. */
@@ -34,7 +39,9 @@ export interface SkipLockOptions {
   readonly label?: string;
   /** Longest time in ms for one `acquire`, the connection included. Default 5,000. */
   readonly acquireTimeoutMs?: number;
-  /** Make the schema `sole_writer` when it is missing. Default true. */
+  /** Where the tables are. Applications that share one also share its rows. Default `sole_writer`. */
+  readonly schema?: string;
+  /** Make the schema when it is missing. Default true. */
   readonly migrate?: boolean;
   readonly onEvent?: Observer;
 }
@@ -43,6 +50,7 @@ export interface SkipLockOptions {
 export interface CheckedOptions {
   readonly app: string;
   readonly url: string;
+  readonly schema: string;
   readonly address: string;
   readonly keyForm: KeyForm;
   readonly lockSpace: number;
@@ -60,6 +68,7 @@ const known: readonly string[] = [
   "session",
   "label",
   "acquireTimeoutMs",
+  "schema",
   "migrate",
   "onEvent",
 ] satisfies readonly (keyof SkipLockOptions)[];
@@ -72,6 +81,8 @@ export function checkedOptions(options: SkipLockOptions): CheckedOptions {
   const { app, url, session = "dedicated", key: keyForm = "pair", migrate = true } = options;
   assertApp(app);
   assertConnectionUrl("url", url);
+  const { schema = defaultSchema } = options;
+  assertSchemaName("schema", schema);
   const { acquireTimeoutMs = 5_000, lockSpace = lockSpaceOf(app) } = options;
   assertDurationMs("acquireTimeoutMs", acquireTimeoutMs);
   if (!Number.isInteger(lockSpace) || lockSpace < -(2 ** 31) || lockSpace >= 2 ** 31)
@@ -84,7 +95,7 @@ export function checkedOptions(options: SkipLockOptions): CheckedOptions {
   for (const graph of options.graphs ?? []) assertGraphName(graph);
   assertNoSharedKey((graph) => lockKey(keyForm, lockSpace, graph), options.graphs ?? []);
   const address = addressOf(url).shown;
-  return { app, url, address, keyForm, lockSpace, session, acquireTimeoutMs, migrate };
+  return { app, url, schema, address, keyForm, lockSpace, session, acquireTimeoutMs, migrate };
 }
 
 /** Two spellings of one application would escape each other's locks, so the rule is that for graphs. */

@@ -35,6 +35,7 @@ const guarantees: Guarantees = {
 
 export interface PortOptions {
   readonly url: string;
+  readonly schema: string;
   readonly migrate: boolean;
 }
 
@@ -116,7 +117,7 @@ export function lockPort(
     },
     read: (graph, signal): Promise<readonly GraphStatus[]> =>
       schema.with(graph, signal, () => readGraphs(home, sessions, graph, signal)),
-    prove: () => prove(options.url, home),
+    prove: () => prove(options, home),
     close: () => sessions.close(),
   };
 }

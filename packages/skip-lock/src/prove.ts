@@ -18,12 +18,15 @@ const settingsNow = {
  * Holds a lock nobody knows with one session and tries it with another: the proof that this backend
  * excludes. Faults that are not about exclusion (no server, a wrong password) are thrown.
  */
-export async function prove(url: string, home: LockHome): Promise<readonly Finding[]> {
+export async function prove(
+  { url, schema }: { readonly url: string; readonly schema: string },
+  home: LockHome,
+): Promise<readonly Finding[]> {
   const signal = AbortSignal.timeout(limitMs);
   const open = (count: number) => {
     const label = `${home.holder.label} preflight`;
     const { applicationName } = sessionName({ ...home.holder, label }, count);
-    return openSession({ url, applicationName, signal });
+    return openSession({ url, schema, applicationName, signal });
   };
   const opened: PostgresSession[] = [];
   try {

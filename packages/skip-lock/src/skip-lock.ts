@@ -33,7 +33,7 @@ import type { LockHome } from "./term.js";
  */
 export function skipLock(options: SkipLockOptions): Coordinator {
   const checked = checkedOptions(options);
-  const { app, url, keyForm, lockSpace, address, acquireTimeoutMs } = checked;
+  const { app, keyForm, lockSpace, address, acquireTimeoutMs } = checked;
   const holder = newHolder(options.label);
   const home: LockHome = {
     app,
@@ -41,7 +41,7 @@ export function skipLock(options: SkipLockOptions): Coordinator {
     keyOf: (graph) => lockKey(keyForm, lockSpace, graph),
     what: (verb, graph) => `Could not ${verb} "${graph}" (skip-lock on postgres at ${address})`,
   };
-  const opener = sessionOpener(url, holder);
+  const opener = sessionOpener(checked, holder);
   const sessions =
     checked.session === "shared"
       ? sharedSession(opener, acquireTimeoutMs)

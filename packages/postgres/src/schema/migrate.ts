@@ -1,6 +1,7 @@
 import { BackendError } from "@sole-writer/core";
 import { postgresFault, stateOf } from "../faults.js";
 import type { PostgresSession } from "../session.js";
+import { assertSchemaName, defaultSchema, inSchema } from "./schema-name.js";
 import { versions } from "./versions.js";
 
 /**
@@ -28,7 +29,7 @@ export async function ensureSchema(
   if (!create)
     throw new BackendError(
       "BACKEND_SCHEMA",
-      `The schema sole_writer is at version ${found}, and version ${versions.length} is needed. It is not made by itself because migrate is false: run what migrationSql() prints.`,
+      `The schema ${session.schema} is at version ${found}, and version ${versions.length} is needed. It is not made by itself because migrate is false: run what migrationSql() prints.`,
     );
   try {
     await migrate(session, signal);
@@ -36,7 +37,7 @@ export async function ensureSchema(
     if (stateOf(cause) === "42501")
       throw new BackendError(
         "BACKEND_FORBIDDEN",
-        `The schema sole_writer is at version ${found}, version ${versions.length} is needed, and this role may not make it. Run what migrationSql() prints as a role that may CREATE in this database, and grant this role USAGE on the schema and SELECT, INSERT, UPDATE on its tables.`,
+        `The schema ${session.schema} is at version ${found}, version ${versions.length} is needed, and this role may not make it. Run what migrationSql() prints as a role that may CREATE in this database, and grant this role USAGE on the schema and SELECT, INSERT, UPDATE on its tables.`,
         { cause },
       );
     throw cause;
@@ -45,10 +46,12 @@ export async function ensureSchema(
 
 /**
  * The migration as a script for `psql`, for roles that may not create a schema themselves.
+ * @param schema where the tables shall be
  * @param fromVersion the version that is there: `select max(version) from sole_writer.schema_version`
  */
-export function migrationSql(fromVersion = 0): string {
-  return [
+export function migrationSql(fromVersion = 0, schema: string = defaultSchema): string {
+  assertSchemaName("schema", schema);
+  const script = [
     "begin;",
     `select pg_catalog.pg_advisory_xact_lock(${migrationLock});`,
     "create schema if not exists sole_writer;",
@@ -59,6 +62,7 @@ export function migrationSql(fromVersion = 0): string {
     "commit;",
     "",
   ].join("\n");
+  return inSchema(script, schema);
 }
 
 const versionTable = `create table if not exists sole_writer.schema_version (
@@ -79,7 +83,7 @@ async function versionOf(session: PostgresSession, signal: AbortSignal): Promise
     if (state === "3F000" || state === "42P01") return 0;
     throw signal.aborted
       ? cause
-      : postgresFault(cause, "Could not read the version of the schema sole_writer");
+      : postgresFault(cause, `Could not read the version of the schema ${session.schema}`);
   }
 }
 
