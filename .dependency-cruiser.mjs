@@ -7,6 +7,7 @@ const arrows = {
   postgres: ["core"],
   "skip-lock": ["core", "postgres"],
   "durable-claim": ["core", "postgres"],
+  "external-lease": ["core"],
   langgraph: ["core", "postgres"],
   conformance: ["core"],
   testbed: [],

@@ -16,6 +16,8 @@ export interface RedisServer extends RestartableServer {
   readonly url: string;
   /** Forgets every key (FLUSHALL). */
   flush(): Promise<void>;
+  /** One command whose answer is no text; its words must have no space. Throws what Redis complains of. */
+  command(...words: string[]): Promise<void>;
 }
 
 /** How `startRedis` starts. */
@@ -71,6 +73,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     port,
     url: `redis://${credentials}127.0.0.1:${port}`,
     flush: () => command(port, password, "FLUSHALL"),
+    command: (...words) => command(port, password, words.join(" ")),
   };
 }
 
@@ -88,7 +91,7 @@ async function command(
     for (const one of lines) {
       socket.write(`${one}\r\n`);
       const [answer] = (await once(socket, "data", { signal })) as [Buffer];
-      if (!answer.toString().startsWith("+")) throw new Error(`Redis: ${answer.toString().trim()}`);
+      if (!/^[+:]/.test(answer.toString())) throw new Error(`Redis: ${answer.toString().trim()}`);
     }
   } finally {
     socket.destroy();

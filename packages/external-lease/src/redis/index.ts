@@ -1,0 +1,2 @@
+export type { RedisLeaseOptions } from "./options.js";
+export { redisLease } from "./redis-lease.js";
