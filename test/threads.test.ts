@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { CoordinatorFactory } from "@sole-writer/conformance";
 import { fencedPostgresSaver } from "@sole-writer/langgraph";
-import { startPostgres } from "@sole-writer/testbed";
+import { startPostgres, startRedis } from "@sole-writer/testbed";
 import { Pool } from "pg";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { durableClaimFactory } from "./src/factories/durable-claim.js";
+import { redisLeaseFactory } from "./src/factories/redis-lease.js";
 import { skipLockFactory } from "./src/factories/skip-lock.js";
 import { cannotRun } from "./src/languages/cannot-run.js";
 import { lineProgram } from "./src/languages/line-program.js";
@@ -14,17 +15,20 @@ import { replicasOf } from "./src/threads/replicas.js";
 
 const server = await startPostgres();
 const url = await server.createDatabase();
+const redis = await startRedis();
 const pool = new Pool({ connectionString: url });
 const saver = new PostgresSaver(pool);
 await fencedPostgresSaver(pool).setup();
 afterAll(async () => {
   await pool.end();
   await server.stop();
+  await redis.stop();
 });
 
 const strategies: Record<string, CoordinatorFactory> = {
   "skip-lock": await skipLockFactory(server, url, undefined),
   "durable-claim": durableClaimFactory(server, url),
+  "external-lease on redis": redisLeaseFactory(redis),
 };
 
 let threadId: string;
