@@ -54,13 +54,16 @@ it("counts one attempt when many sweep at once", async () => {
   await claimOne(owner);
   await Promise.all(sweepers.map((one) => one.inspect()));
   await endLease("a2");
-  await Promise.all(sweepers.map((one) => one.claim()));
+  // The first round may sweep and claim already; what any of them got counts.
+  const attempts: (number | undefined)[] = [];
   await expect
     .poll(async () => {
       const claims = await Promise.all(sweepers.map((one) => one.claim()));
-      return claims.flat().map(({ unit }) => unit?.attempt);
+      attempts.push(...claims.flat().map(({ unit }) => unit?.attempt));
+      return attempts;
     }, soon)
     .toEqual([2]);
+  expect((await Promise.all(sweepers.map((one) => one.claim()))).flat()).toEqual([]);
   expect(await unitOf(owner, id)).toMatchObject({ state: "running", attempt: 2 });
 });
 
