@@ -1,4 +1,5 @@
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { BackendError } from "@sole-writer/core";
 import { postgresFault } from "@sole-writer/postgres";
 import pg, { type Pool } from "pg";
 import { checkpointGuardStatus, installCheckpointGuard } from "../guard/guard.js";
@@ -11,7 +12,8 @@ import { migratingPool } from "./migrating-pool.js";
  * exists" fails when two sessions run it at the same moment.
  *
  * The lock is held by a transaction on a connection of its own: a session lock would be lost behind a
- * transaction pooler, and the saver's migrations may contain what no transaction may.
+ * transaction pooler, and the saver's migrations may contain what no transaction may. It is tried and not
+ * waited for: behind a pooler whoever waits keeps a session from the one that it waits for.
  */
 export async function setUp(
   pool: Pool,
@@ -22,10 +24,7 @@ export async function setUp(
   keeper.on("error", () => undefined);
   try {
     await keeper.connect();
-    await keeper.query("begin");
-    await keeper.query(
-      `select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended(${literal(`sole_writer set-up of ${schema}`)}, 0))`,
-    );
+    await lock(keeper, schema);
     await new PostgresSaver(migratingPool(pool), undefined, { schema }).setup();
     const found = await checkpointGuardStatus(pool, { schema });
     const known = found.state === "installed" ? found.mode : undefined;
@@ -36,5 +35,27 @@ export async function setUp(
   } finally {
     // Ends the transaction, and the lock with it.
     await keeper.end().catch(() => undefined);
+  }
+}
+
+const patienceMs = 60_000;
+const pauseMs = 50;
+
+async function lock(keeper: pg.Client, schema: string): Promise<void> {
+  const key = `pg_catalog.hashtextextended(${literal(`sole_writer set-up of ${schema}`)}, 0)`;
+  const since = performance.now();
+  for (;;) {
+    await keeper.query("begin");
+    const { rows } = await keeper.query<{ is_ours: boolean }>(
+      `select pg_catalog.pg_try_advisory_xact_lock(${key}) as is_ours`,
+    );
+    if (rows[0]?.is_ours) return;
+    await keeper.query("rollback");
+    if (performance.now() - since > patienceMs)
+      throw new BackendError(
+        "BACKEND_TIMEOUT",
+        `Could not set up the saver in schema "${schema}": another replica has been at it for ${patienceMs} ms. Look what its session waits for in pg_stat_activity, and try again.`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, pauseMs * (1 + Math.random())));
   }
 }
