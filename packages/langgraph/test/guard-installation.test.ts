@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import { Pool } from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   checkpointGuardSql,
@@ -148,6 +150,37 @@ describe("installing and removing", () => {
     const owner = await session();
     await owner.query(checkpointGuardSql({ mode: "all" }));
     expect(await checkpointGuardStatus(pool)).toMatchObject({ state: "installed", mode: "all" });
+  });
+
+  it("a role that owns nothing writes what it may, with USAGE on the schema alone", async () => {
+    const { pool, url, replica } = await open();
+    await ran(there);
+    const role = `sole_writer_role_${randomUUID().slice(0, 8)}`;
+    await pool.query(`create role ${role} login password 'hush';
+      grant usage on schema sole_writer to ${role};
+      grant select, insert, update, delete on checkpoints, checkpoint_blobs, checkpoint_writes to ${role}`);
+    const own = new Pool({
+      connectionString: Object.assign(new URL(url), { username: role, password: "hush" }).href,
+    });
+    try {
+      const { graph } = chain(fencedPostgresSaver(own), { one: "default" });
+      const run = { input, threadId: "t", runId: "2" };
+      expect(await runGraph(replica("b"), "orders", graph, run)).toMatchObject({ status: "ran" });
+      const { graph: plain } = chain(new PostgresSaver(own), { one: "default" });
+      expect(await errorOf(plain.invoke(input, thread("t")))).toMatchObject({ code: "SW002" });
+      for (const sql of [
+        "select from sole_writer.thread",
+        "update sole_writer.thread set fence = 1",
+      ])
+        expect(await errorOf(own.query(sql))).toMatchObject({ code: "42501" });
+      expect(await errorOf(installCheckpointGuard(own, { mode: "all" }))).toMatchObject({
+        code: "BACKEND_FORBIDDEN",
+        message: expect.stringContaining("checkpointGuardSql()"),
+      });
+    } finally {
+      await own.end();
+      await pool.query(`drop owned by ${role}; drop role ${role}`);
+    }
   });
 
   it("nonsense is refused before anybody is asked", async () => {
