@@ -52,7 +52,7 @@ export { type CoordinatorEvent, type Observer, publish } from "./events.js";
 export { nextFence } from "./fence.js";
 export type { Ending, Grant, Holder, Refusal, Unit } from "./grant.js";
 export { newHolder } from "./holder.js";
-export { assertGraphName, maxGraphNameLength } from "./name.js";
+export { assertAppName, assertGraphName, maxGraphNameLength } from "./name.js";
 export type { Outcome, RunFacts } from "./outcome.js";
 export { describeHolder, refuse } from "./refusal.js";
 export type {

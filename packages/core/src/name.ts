@@ -1,4 +1,4 @@
-import { InvalidNameError } from "./errors.js";
+import { InvalidNameError, InvalidOptionError } from "./errors.js";
 import { shown } from "./words.js";
 
 /** Longest graph name, in characters (code points). */
@@ -26,4 +26,17 @@ function whatIsWrong(graph: unknown): string | undefined {
   if (graph !== graph.normalize("NFC"))
     return 'is not in Unicode NFC; pass name.normalize("NFC") so that every replica spells it alike';
   return undefined;
+}
+
+/**
+ * Checks the name of an application by the rule for graphs: two spellings of one would escape each other.
+ * @throws {InvalidOptionError} for a name that breaks it.
+ */
+export function assertAppName(app: unknown): asserts app is string {
+  try {
+    assertGraphName(app);
+  } catch (cause) {
+    const rule = cause instanceof Error ? cause.message.replace(/^Graph name/, "app") : "";
+    throw new InvalidOptionError(rule, { cause });
+  }
 }

@@ -1,4 +1,5 @@
 import {
+  assertAppName,
   assertDurationMs,
   assertGraphName,
   assertShorterMs,
@@ -131,7 +132,7 @@ const shortestLeaseMs = 500;
 export function checkedOptions(options: DurableClaimOptions): CheckedOptions {
   assertKnown("durableClaim", options, known);
   const { app, exclusive = "graph", parallel, wake = true, migrate = true } = options;
-  assertApp(app);
+  assertAppName(app);
   const url = urlIn(options);
   const { schema = defaultSchema } = options;
   assertSchemaName("schema", schema);
@@ -212,14 +213,4 @@ function checkedPolicy(given: Partial<UnitPolicy>, otherwise: UnitPolicy): UnitP
       `retryMostMs (${policy.retryMostMs} ms) must not be less than retryFirstMs (${policy.retryFirstMs} ms).`,
     );
   return policy;
-}
-
-/** Two spellings of one application would escape each other, so the rule is that for graphs. */
-function assertApp(app: unknown): void {
-  try {
-    assertGraphName(app);
-  } catch (cause) {
-    const rule = cause instanceof Error ? cause.message.replace(/^Graph name/, "app") : "";
-    throw new InvalidOptionError(rule, { cause });
-  }
 }

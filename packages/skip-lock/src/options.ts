@@ -1,4 +1,5 @@
 import {
+  assertAppName,
   assertDurationMs,
   assertGraphName,
   InvalidOptionError,
@@ -79,7 +80,7 @@ export function checkedOptions(options: SkipLockOptions): CheckedOptions {
   if (unknown !== undefined)
     throw new InvalidOptionError(`skipLock has no option ${unknown}; it has ${known.join(", ")}.`);
   const { app, url, session = "dedicated", key: keyForm = "pair", migrate = true } = options;
-  assertApp(app);
+  assertAppName(app);
   assertConnectionUrl("url", url);
   const { schema = defaultSchema } = options;
   assertSchemaName("schema", schema);
@@ -96,16 +97,6 @@ export function checkedOptions(options: SkipLockOptions): CheckedOptions {
   assertNoSharedKey((graph) => lockKey(keyForm, lockSpace, graph), options.graphs ?? []);
   const address = addressOf(url).shown;
   return { app, url, schema, address, keyForm, lockSpace, session, acquireTimeoutMs, migrate };
-}
-
-/** Two spellings of one application would escape each other's locks, so the rule is that for graphs. */
-function assertApp(app: unknown): void {
-  try {
-    assertGraphName(app);
-  } catch (cause) {
-    const rule = cause instanceof Error ? cause.message.replace(/^Graph name/, "app") : "";
-    throw new InvalidOptionError(rule, { cause });
-  }
 }
 
 function assertOneOf(option: string, value: unknown, allowed: readonly unknown[]): void {

@@ -1,6 +1,6 @@
 import {
+  assertAppName,
   assertDurationMs,
-  assertGraphName,
   assertShorterMs,
   InvalidOptionError,
   type Observer,
@@ -74,7 +74,7 @@ export function checkedOptions(options: RedisLeaseOptions): CheckedOptions {
       `redisLease has no option ${unknown}; it has ${known.join(", ")}.`,
     );
   const { app, url, client, ttlMs = 10_000, acquireTimeoutMs = 5_000 } = options;
-  assertApp(app);
+  assertAppName(app);
   assertDurationMs("ttlMs", ttlMs, shortestTtlMs);
   const { renewEveryMs = Math.floor(ttlMs / 4), safetyMarginMs = Math.floor(ttlMs / 10) } = options;
   assertDurationMs("renewEveryMs", renewEveryMs);
@@ -104,13 +104,4 @@ function reach(url: string | undefined, client: Redis | undefined) {
     throw new InvalidOptionError("url must be a URL such as redis://user:password@host:6379/0.");
   const { host } = new URL(url);
   return { connect: () => new Redis(url, ours), address: host };
-}
-
-function assertApp(app: unknown): void {
-  try {
-    assertGraphName(app);
-  } catch (cause) {
-    const rule = cause instanceof Error ? cause.message.replace(/^Graph name/, "app") : "";
-    throw new InvalidOptionError(rule, { cause });
-  }
 }
