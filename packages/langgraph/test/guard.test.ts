@@ -143,6 +143,23 @@ describe("which threads are guarded", () => {
     expect(rows).toEqual([{ thread_id: "t" }]);
   });
 
+  it("odd names of threads are threads of their own, and one with a zero character is refused", async () => {
+    const { saver, replica, pool } = await open({ mode: "all" });
+    const { graph, runs } = chain(saver, { one: "default" });
+    const run = (threadId: string) => runGraph(replica("a"), "orders", graph, { input, threadId });
+    const odd = ["a'b\\c", "ü😀", "x".repeat(2_000), `q"'; drop table checkpoints; --`];
+    for (const threadId of odd) expect(await run(threadId)).toMatchObject({ status: "ran" });
+    const { rows } = await pool.query<{ thread_id: string }>(
+      "select thread_id from sole_writer.thread",
+    );
+    expect(rows.map(({ thread_id: id }) => id).sort()).toEqual(odd.sort());
+    expect(await run("zero\0x")).toMatchObject({
+      status: "failed",
+      error: { code: "INVALID_OPTION" },
+    });
+    expect(runs).toHaveLength(odd.length);
+  });
+
   it("a deleted thread keeps its fence", async () => {
     const { saver, replica, plain, session } = await open();
     await ran(there);

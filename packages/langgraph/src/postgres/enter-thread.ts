@@ -1,4 +1,4 @@
-import { BackendError, type Grant, GrantLostError } from "@sole-writer/core";
+import { BackendError, type Grant, GrantLostError, InvalidOptionError } from "@sole-writer/core";
 import { postgresFault, stateOf } from "@sole-writer/postgres";
 import type { Pool, PoolClient } from "pg";
 import { StaleWriteError } from "../errors.js";
@@ -17,6 +17,7 @@ export interface ThreadKeeper {
   /**
    * Comes back when every write of earlier holders has ended and later ones are refused.
    * @throws {GrantLostError} or {StaleWriteError} when a newer grant has entered the thread.
+   * @throws {InvalidOptionError} for a thread that PostgreSQL cannot store.
    * @throws {BackendError} when PostgreSQL could not be asked, or an earlier write did not end.
    */
   enter(grant: Grant, threadId: string): Promise<void>;
@@ -25,7 +26,12 @@ export interface ThreadKeeper {
 export function threadKeeper(pool: Pool, schema: string): ThreadKeeper {
   const entered = new WeakMap<Grant, Map<string, Promise<void>>>();
   return {
-    enter(grant, threadId) {
+    async enter(grant, threadId) {
+      // It would end the message in the middle, as in every text that PostgreSQL cannot store.
+      if (threadId.includes("\0"))
+        throw new InvalidOptionError(
+          `Thread ${JSON.stringify(threadId)} has a zero character, which PostgreSQL cannot store. Nothing was run.`,
+        );
       const threads = entered.get(grant) ?? new Map<string, Promise<void>>();
       entered.set(grant, threads);
       const known = threads.get(threadId);
@@ -48,7 +54,13 @@ async function raise(pool: Pool, schema: string, grant: Grant, threadId: string)
   try {
     client = await pool.connect();
     const literal = client.escapeLiteral;
-    const args = [schema, threadId, `${grant.fence}`, grant.graph, grant.holder.label];
+    const args = [
+      schema,
+      threadId,
+      `${grant.fence}`,
+      grant.graph,
+      grant.holder.label.replaceAll("\0", ""),
+    ];
     await client.query(
       `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = ${enterTimeoutMs}; SELECT sole_writer.enter_thread(${args.map((arg) => Reflect.apply(literal, client, [arg])).join(", ")}); COMMIT`,
     );
