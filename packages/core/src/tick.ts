@@ -42,7 +42,11 @@ export async function settleAfter<T>(
   const { graph, fence } = grant;
   const facts = () => ({ graph, fence, heldMs: performance.now() - startedAt });
 
-  const worked = await attempt(() => work(grant));
+  const worked = await attempt(async () => {
+    // A process that stood still since the grant was given must not begin.
+    grant.assertHeld();
+    return await work(grant);
+  });
   const settled = await attempt(() => grant.settle(endingFor(worked, grant, options.signal)));
 
   if (!settled.ok) {
