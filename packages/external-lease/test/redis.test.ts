@@ -1,7 +1,7 @@
 import { type CoordinatorEvent, tick } from "@sole-writer/core";
 import { type RedisServer, startRedis } from "@sole-writer/testbed";
 import { Redis } from "ioredis";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RedisLeaseOptions, redisLease } from "../src/redis/index.js";
 
 let server: RedisServer;
@@ -44,6 +44,20 @@ it("of 32 replicas at a barrier one runs, in every round", async () => {
     const granted = answers.filter((answer) => answer.granted);
     expect(granted).toHaveLength(1);
     await granted[0]?.settle({ kind: "done" });
+  }
+});
+
+it("asks again with the right time after the server's clock was set forward", async () => {
+  const coordinator = open();
+  await (await grantOf(coordinator, "warm")).settle({ kind: "done" });
+  const now = performance.now.bind(performance);
+  // Ours set back by an hour is the server's set forward by one.
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() - 3_600_000);
+  try {
+    await expect(coordinator.acquire("g")).rejects.toMatchObject({ code: "BACKEND_FAULT" });
+    await (await grantOf(coordinator, "g")).settle({ kind: "done" });
+  } finally {
+    clock.mockRestore();
   }
 });
 

@@ -39,6 +39,8 @@ interface Opened {
   readonly offsetUs: number;
 }
 
+const isLate = (answer: Answer) =>
+  "reply" in answer && Array.isArray(answer.reply) && answer.reply[0] === "late";
 const shaOf = (script: string) => createHash("sha1").update(script).digest("hex");
 const shas = new Map<string, string>();
 
@@ -122,7 +124,10 @@ export function connectionTo(connect: () => Redis): Connection {
             return { error };
           }
         };
-        return await Promise.all(calls.map(send));
+        const answers = await Promise.all(calls.map(send));
+        // The server's clock may have been set since it was measured: the next one measures it anew.
+        if (answers.some(isLate)) drop(redis);
+        return answers;
       });
     },
     tell(command, ...args) {
